@@ -1,0 +1,31 @@
+# Every target creates the environment it needs; `make demo` and `make test` work on a clean clone.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint format clean
+.DEFAULT_GOAL := demo
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: $(READY)  ## run the main job on an embedded default
+	$(BIN)/budgetseg demo --output demo
+
+test: $(READY)  ## run the whole test suite
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## formatting, lint, types, import direction
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## let ruff rewrite what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## forget the environment and every output
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

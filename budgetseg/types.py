@@ -1,0 +1,123 @@
+"""The nouns that travel through budgetseg: frozen, with the shape of every array.
+
+Letters in shapes: T frames, H rows, W columns, N supervoxels, E edges, L classes.
+Colours are RGB, coordinates are (t, y, x), ranges are half-open.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["IGNORE", "Bool", "Classes", "Float32", "Float64", "Graph", "Int32", "Int64", "Labelling", "Supervoxels", "UInt8", "Video"]
+
+UInt8 = NDArray[np.uint8]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+
+IGNORE = 255
+"""The label of a pixel that has no class: void, unlabelled, or ignored by the dataset."""
+
+
+@dataclass(frozen=True, eq=False)
+class Video:
+    """Decoded frames of one video.
+
+    Attributes
+    ----------
+    frames : (T, H, W, 3) uint8, RGB
+    times_s : (T,) float64, presentation time of each frame
+    name : a short name for tables and file names
+    """
+
+    frames: UInt8
+    times_s: Float64
+    name: str = "video"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(T, H, W)."""
+        t, h, w, _ = self.frames.shape
+        return t, h, w
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The semantic classes of a dataset: index 0..L-1, and `IGNORE` for everything else.
+
+    Attributes
+    ----------
+    names : L names, in index order
+    colours : (L, 3) uint8, RGB
+    """
+
+    names: tuple[str, ...]
+    colours: UInt8
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """A class for every pixel of a video.
+
+    Attributes
+    ----------
+    labels : (T, H, W) uint8, class index or `IGNORE`
+    classes : what the indices mean
+    """
+
+    labels: UInt8
+    classes: Classes
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Supervoxels as nodes, an edge where two of them touch in space or time.
+
+    Attributes
+    ----------
+    edges : (E, 2) int32, first < second, in lexicographic order
+    contact : (E,) int64, voxel faces shared by the two
+    sizes : (N,) int64, voxels
+    centroids : (N, 3) float64, mean (t, y, x)
+    boxes : (N, 6) int32, tight cube as half-open t0, t1, y0, y1, x0, x1
+    bins : (E, 2) uint8, φ3 bin of the second seen from the first, and of the first seen from the second
+    """
+
+    edges: Int32
+    contact: Int64
+    sizes: Int64
+    centroids: Float64
+    boxes: Int32
+    bins: UInt8
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def key_frames(self) -> Int32:
+        """First, middle and last frame of every supervoxel, (N, 3)."""
+        first, last = self.boxes[:, 0], self.boxes[:, 1] - 1
+        return np.stack([first, (first + last) // 2, last], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Supervoxels:
+    """A partition of a video into connected space-time regions.
+
+    Attributes
+    ----------
+    ids : (T, H, W) int32, 0..N-1, every one of them present
+    graph : which of them touch, and where they lie
+    """
+
+    ids: Int32
+    graph: Graph
+
+    def __len__(self) -> int:
+        return len(self.graph)
