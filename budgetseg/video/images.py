@@ -1,0 +1,116 @@
+"""Frames of a folder of PNG or JPEG images, in natural order."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from budgetseg.errors import VideoError
+from budgetseg.types import UInt8
+from budgetseg.video.core import Frame, Span
+from budgetseg.video.png import decode_image, is_whole_png
+
+__all__ = ["ImageFolder", "list_images", "natural_key", "open_folder", "read_image"]
+
+_SUFFIXES = {".png", ".jpg", ".jpeg"}
+_RATE = 25.0  # images carry no times
+
+
+@dataclass(frozen=True)
+class ImageFolder:
+    """A folder of images, one per frame (the contract is `Clip`).
+
+    Attributes
+    ----------
+    path : the folder
+    files : its images, in natural order
+    size : width and height that all of them share
+    """
+
+    path: Path
+    files: tuple[Path, ...]
+    size: tuple[int, int]
+    rate: float = _RATE
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.path.absolute().name
+
+    @property
+    def duration_s(self) -> float:
+        """Length at the assumed rate."""
+        return len(self.files) / self.rate
+
+    @property
+    def n_frames(self) -> int:
+        """Number of images."""
+        return len(self.files)
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """File name of each image without its suffix."""
+        return tuple(file.stem for file in self.files)
+
+    def count(self) -> int:
+        """How many images there are."""
+        return len(self.files)
+
+    def frames(self, span: Span) -> Iterator[Frame]:
+        """Frames of `span`; VideoError at an image that cannot be read or has another size."""
+        for index in span.within(len(self.files)):
+            yield Frame(index, index / self.rate, self._read(self.files[index]))
+
+    def _read(self, file: Path) -> UInt8:
+        pixels = read_image(file)
+        height, width = pixels.shape[:2]
+        if (width, height) != self.size:
+            raise VideoError(
+                f"'{file}' is {width}x{height}, but the first image of the folder is "
+                f"{self.size[0]}x{self.size[1]}; bring all images to one size"
+            )
+        return pixels
+
+
+def open_folder(path: Path) -> ImageFolder:
+    """Open the images in `path`; the first is read here, for their size."""
+    files = list_images(path)
+    if not files:
+        raise VideoError(f"folder '{path}' holds no PNG or JPEG image; give a folder of images or a video file")
+    height, width = read_image(files[0]).shape[:2]
+    return ImageFolder(path, files, (width, height))
+
+
+def list_images(folder: Path) -> tuple[Path, ...]:
+    """PNG and JPEG files of a folder in natural order; hidden ones are left out."""
+    files = (f for f in folder.iterdir() if f.suffix.lower() in _SUFFIXES and not f.name.startswith("."))
+    return tuple(sorted(files, key=lambda file: natural_key(file.name)))
+
+
+def natural_key(name: str) -> tuple[list[tuple[int, str]], str]:
+    """Sorts names as people do: frame2 before frame10.
+
+    Examples
+    --------
+    >>> sorted(["f10", "f2", "f02"], key=natural_key)
+    ['f02', 'f2', 'f10']
+    """
+    parts = re.findall(r"(\d+)|(\D+)", name)
+    return [(int(digits), "") if digits else (-1, text) for digits, text in parts], name
+
+
+def read_image(path: Path) -> UInt8:
+    """Pixels of a PNG or JPEG as (H, W, 3) uint8 RGB: grey is repeated, 16 bits become 8, alpha is dropped."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise VideoError(f"cannot read '{path}': {error.strerror}; check the file") from error
+    # The PNG check comes first since libpng writes its complaints to the terminal.
+    whole = not data.startswith(b"\x89PNG") or is_whole_png(data)
+    image = decode_image(data, cv2.IMREAD_COLOR) if data and whole else None
+    if image is None:
+        raise VideoError(f"'{path}' is not an image that can be read; copy it again or remove it")
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB, dst=image), np.uint8)

@@ -1,0 +1,161 @@
+"""Open any video: a file that libav reads, or a folder of images."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from budgetseg.errors import VideoError
+from budgetseg.types import UInt8, Video
+from budgetseg.video.container import open_container
+from budgetseg.video.core import Clip, Frame, Span
+from budgetseg.video.images import open_folder
+
+__all__ = ["VideoSource", "open_video"]
+
+
+@dataclass(frozen=True)
+class VideoSource:
+    """Frames that come out one by one, decoded when asked for, as often as asked for.
+
+    Attributes
+    ----------
+    clip : the whole file or folder
+    span : which of its frames come out
+    size : width and height of the frames that come out
+    """
+
+    clip: Clip
+    span: Span
+    size: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """A short name for tables and file names."""
+        return self.clip.name
+
+    @property
+    def width(self) -> int:
+        """Columns of the frames that come out."""
+        return self.size[0]
+
+    @property
+    def height(self) -> int:
+        """Rows of the frames that come out."""
+        return self.size[1]
+
+    @property
+    def rate(self) -> float:
+        """Mean frames a second of what comes out: a stride of 2 halves the rate of the file."""
+        return self.clip.rate / self.span.stride
+
+    @property
+    def n_frames(self) -> int | None:
+        """Frames that will come out; None where the container does not say (see `count`)."""
+        total = self.clip.n_frames
+        return None if total is None else len(self.span.within(total))
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds that the span covers, at the mean rate; None where the container does not say."""
+        whole = self.clip.duration_s
+        if whole is None:
+            return None
+        end = whole if self.span.end is None else min(whole, self.span.end / self.clip.rate)
+        return max(0.0, end - self.span.start / self.clip.rate)
+
+    @property
+    def stems(self) -> tuple[str, ...] | None:
+        """For image folders, the file name without suffix of each frame that comes out."""
+        stems = self.clip.stems
+        return None if stems is None else tuple(stems[index] for index in self.span.within(len(stems)))
+
+    def count(self) -> int:
+        """Exact number of frames that will come out, reading the file through if it does not say."""
+        return len(self.span.within(self.clip.count()))
+
+    def __iter__(self) -> Iterator[Frame]:
+        for frame in self.clip.frames(self.span):
+            yield Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
+
+    def read(self) -> Video:
+        """All frames in memory; VideoError if there is none."""
+        frames = np.empty((self._guess(), self.height, self.width, 3), np.uint8)
+        times: list[float] = []
+        for frame in self:
+            if len(times) == len(frames):
+                frames = np.concatenate([frames, np.empty_like(frames)])
+            frames[len(times)] = frame.pixels
+            times.append(frame.time_s)
+        if not times:
+            raise VideoError(f"'{self.name}' gives no frame; check start, end and stride")
+        return Video(frames[: len(times)], np.array(times), self.name)
+
+    def _guess(self) -> int:
+        """About how many frames will come out, at least 1: memory that is not filled is not used."""
+        return self.n_frames or 1 + round((self.duration_s or 10.0) * self.rate)
+
+
+def open_video(
+    path: str | Path,
+    *,
+    size: tuple[int, int] | None = None,
+    stride: int = 1,
+    start: int = 0,
+    end: int | None = None,
+    threads: int | None = None,
+) -> VideoSource:
+    """Open the frames of a video file or of a folder of PNG or JPEG images, upright, as 8-bit RGB.
+
+    Parameters
+    ----------
+    path : MP4, MKV, AVI, WebM, Y4M or anything else that libav opens, or a folder of images in natural order
+    size : width and height to resize to; pixels are taken as square
+    stride : take every `stride`-th frame of start..end
+    start, end : frame numbers in presentation order, from 0, `end` not included
+    threads : threads to decode with; None leaves the choice to libav. The frames are the same for any number.
+
+    Raises
+    ------
+    VideoError
+        If there is nothing to read, or what is there is damaged within start..end.
+
+    Examples
+    --------
+    >>> video = open_video("drive.mp4", size=(320, 240), end=100).read()  # doctest: +SKIP
+    >>> video.frames.shape  # doctest: +SKIP
+    (100, 240, 320, 3)
+    """
+    path, span = Path(path), Span(start, end, stride)
+    _check_size(size)
+    if not path.exists():
+        raise VideoError(f"there is no video at '{path}'; check the path")
+    clip = _open_clip(path, span, threads)
+    source = VideoSource(clip, span, size or clip.size)
+    if source.n_frames == 0:
+        raise VideoError(f"'{path}' has {clip.n_frames} frames, none from start={start} on; choose a lower start")
+    return source
+
+
+def _open_clip(path: Path, span: Span, threads: int | None) -> Clip:
+    try:
+        return open_folder(path) if path.is_dir() else open_container(path, span, threads)
+    except OSError as error:
+        raise VideoError(f"cannot read '{path}': {error.strerror}; check that you may read it") from error
+
+
+def _check_size(size: tuple[int, int] | None) -> None:
+    if size is not None and min(size) < 1:
+        raise VideoError(f"size must be a width and a height of 1 or more. Got {size}; for example (480, 360)")
+
+
+def _fit(pixels: UInt8, size: tuple[int, int]) -> UInt8:
+    """`pixels` at `size`: averaged where it shrinks, interpolated where it grows."""
+    height, width = pixels.shape[:2]
+    if (width, height) == size:
+        return pixels
+    shrinks = size[0] <= width and size[1] <= height
+    method = cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(pixels, size, interpolation=method), np.uint8)

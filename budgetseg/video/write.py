@@ -1,0 +1,104 @@
+"""Write labels as indexed PNGs and as an overlay on the video."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.errors import VideoError
+from budgetseg.files import atomic_folder
+from budgetseg.types import IGNORE, Classes, Int32, Labelling, UInt8, Video
+from budgetseg.video.draw import blend, mark_boundaries
+from budgetseg.video.encode import VideoWriter
+from budgetseg.video.images import list_images
+from budgetseg.video.png import read_index_png, write_index_png
+
+__all__ = ["read_label_pngs", "write_label_pngs", "write_overlay"]
+
+
+def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems: Sequence[str] | None = None) -> None:
+    """One indexed PNG per frame in `folder`: the class index is the pixel, the palette shows its colour.
+
+    Parameters
+    ----------
+    folder : made if needed; files of other names in it are kept
+    labels : (T, H, W) uint8, class index or `IGNORE`, which is shown black
+    classes : names and colours of the indices
+    stems : T file names without suffix; 000000, 000001, ... if None
+    """
+    names = [f"{t:06d}" for t in range(len(labels))] if stems is None else list(stems)
+    _check_labels(labels, classes, names)
+    palette = np.zeros((256, 3), np.uint8)
+    palette[: len(classes)] = classes.colours
+    with atomic_folder(folder) as part:
+        for name, indices in zip(names, labels, strict=True):
+            write_index_png(part / f"{name}.png", indices, palette)
+
+
+def read_label_pngs(folder: str | Path) -> UInt8:
+    """Read the indices in all PNGs of `folder` in natural order, (T, H, W) uint8."""
+    folder = Path(folder)
+    files = [file for file in list_images(folder) if file.suffix.lower() == ".png"] if folder.is_dir() else []
+    if not files:
+        raise VideoError(f"there are no label PNGs in '{folder}'; check the path")
+    frames = [read_index_png(file) for file in files]
+    for file, frame in zip(files, frames, strict=True):
+        if frame.shape != frames[0].shape:
+            raise VideoError(
+                f"'{file}' has shape {frame.shape}, but '{files[0].name}' {frames[0].shape}; bring all to one size"
+            )
+    return np.stack(frames)
+
+
+def write_overlay(
+    path: str | Path,
+    video: Video,
+    labelling: Labelling | None = None,
+    ids: Int32 | None = None,
+    *,
+    opacity: float = 0.5,
+    rate: float | None = None,
+) -> None:
+    """`video` as a file, tinted by class where `labelling` is given, with the boundaries of `ids` where they are.
+
+    Parameters
+    ----------
+    path : the video file to write; .mp4 plays everywhere
+    video : T frames
+    labelling : labels (T, H, W)
+    ids : (T, H, W) int32, for example of supervoxels
+    opacity : of the class colours
+    rate : frames a second; the mean of the video's own times if None
+    """
+    _check_fits(video, labelling, ids)
+    t, height, width = video.shape
+    with VideoWriter(path, (width, height), rate or _mean_rate(video)) as writer:
+        for k in range(t):
+            frame: UInt8 = video.frames[k]
+            if labelling is not None:
+                frame = blend(frame, labelling.labels[k], labelling.classes.colours, opacity)
+            if ids is not None:
+                frame = mark_boundaries(frame, ids[k])
+            writer.write(frame)
+
+
+def _mean_rate(video: Video) -> float:
+    """Frames a second, 25 where the times do not tell."""
+    span_s = float(video.times_s[-1] - video.times_s[0]) if len(video.times_s) else 0.0
+    return (len(video.times_s) - 1) / span_s if span_s > 0 else 25.0
+
+
+def _check_labels(labels: UInt8, classes: Classes, names: list[str]) -> None:
+    if len(names) != len(labels):
+        raise VideoError(f"stems must name each of the {len(labels)} frames. Got {len(names)}; give one per frame")
+    if len(set(names)) != len(names):
+        raise VideoError("stems must differ, or one label file would replace another; rename the frames")
+    unknown = np.setdiff1d(np.unique(labels), [*range(len(classes)), IGNORE])
+    if unknown.size:
+        raise VideoError(f"label {unknown[0]} is none of the {len(classes)} classes; check the class list")
+
+
+def _check_fits(video: Video, labelling: Labelling | None, ids: Int32 | None) -> None:
+    for what, array in (("labels", None if labelling is None else labelling.labels), ("ids", ids)):
+        if array is not None and array.shape != video.shape:
+            raise VideoError(f"{what} of shape {array.shape} do not fit a video of {video.shape}; use the same frames")
