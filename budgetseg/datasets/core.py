@@ -1,12 +1,43 @@
 """The contract that every dataset reader fills: splits of labelled videos over one set of classes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from budgetseg.errors import UsageError
 from budgetseg.types import Classes, UInt8, Video
 
-__all__ = ["Dataset", "LabelledVideo"]
+__all__ = ["Dataset", "LabelledVideo", "Problem", "SeenFrame"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a dataset.
+
+    Attributes
+    ----------
+    path : the file or folder at fault
+    message : one line that names it, says what is wrong and what to do
+    """
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class SeenFrame:
+    """What reading one frame and its labels showed.
+
+    Attributes
+    ----------
+    source : where the frame comes from; the same frame has the same source in every split
+    labels : (H, W) uint8 class index or `IGNORE`; None where the frame has no labels, or none that can be read
+    problems : what is wrong with the frame or its labels
+    """
+
+    source: str
+    labels: UInt8 | None
+    problems: tuple[Problem, ...] = ()
 
 
 class LabelledVideo(ABC):
@@ -31,12 +62,22 @@ class LabelledVideo(ABC):
     def labels(self) -> UInt8:
         """Labels of the labelled frames, (K, H, W) at the size of the frames: class index or `IGNORE`."""
 
+    def sources(self) -> tuple[str, ...]:
+        """Where each of the T frames comes from; the same frame has the same source in every split."""
+        return tuple(f"{self.name}[{index}]" for index in range(self.n_frames))
+
+    def inspect(self) -> Iterator[SeenFrame]:
+        """Read the T frames with their labels, one after the other; what is wrong is reported, not raised."""
+        labels = dict(zip(self.labelled, self.labels(), strict=True))
+        for index, source in enumerate(self.sources()):
+            yield SeenFrame(source, labels.get(index))
+
 
 class Dataset(ABC):
     """Labelled videos in splits.
 
     Splits are never mixed: choices are made on `selection`, figures are reported on `val` or `test`. `train` is all
-    that may be learned from; `fit` and `selection` are its two parts.
+    that may be learned from; `fit` and `selection` are its two parts (no `selection` where nothing can be spared).
 
     Attributes
     ----------
@@ -54,6 +95,10 @@ class Dataset(ABC):
         if split not in self.splits:
             raise UsageError(f"{self.name} has no split '{split}'; choose from {', '.join(self.splits)}")
         return self._videos(split)
+
+    def problems(self) -> Sequence[Problem]:
+        """Files that are missing or left over, as far as their names tell; nothing is read."""
+        return ()
 
     @abstractmethod
     def _videos(self, split: str) -> Sequence[LabelledVideo]: ...

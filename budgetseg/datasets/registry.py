@@ -1,0 +1,74 @@
+"""Which datasets there are, by name; a reader is imported when one of them is opened."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from budgetseg.datasets.core import Dataset
+from budgetseg.errors import DatasetError, UsageError
+
+__all__ = ["DATASETS", "DatasetEntry", "open_dataset"]
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """One dataset that can be opened.
+
+    Attributes
+    ----------
+    what : one line on what it is
+    layout : the files below its root
+    opener : "module:function"; the function takes the root and returns a `Dataset`
+    """
+
+    what: str
+    layout: str
+    opener: str
+
+
+DATASETS = {
+    "camvid": DatasetEntry(
+        "CamVid, 11 classes, 480×360, split of SegNet",
+        "train/*.png, trainannot/*.png (index, 11 ignored); val, valannot; test, testannot",
+        "budgetseg.datasets.camvid:open_camvid",
+    ),
+    "camvid-original": DatasetEntry(
+        "CamVid as first released, 960×720, 32 colours merged to 11 classes",
+        "701_StillsRaw_full/NAME.png, LabeledApproved_full/NAME_L.png",
+        "budgetseg.datasets.camvid:open_camvid_original",
+    ),
+    "folder": DatasetEntry(
+        "Your own videos",
+        "videos/NAME.mp4 or frames/NAME/*.png, labels/NAME/*.png, classes.toml, splits.toml",
+        "budgetseg.datasets.folder:open_folder",
+    ),
+    "mpi-scene": DatasetEntry(
+        "MPI-Scene, 5 classes, half of every video for training and half for testing",
+        "videos/NAME.mp4 or frames/NAME/*.png, labels/NAME/*.png",
+        "budgetseg.datasets.folder:open_mpi_scene",
+    ),
+    "suny": DatasetEntry(
+        "SUNY Buffalo-Xiph.org, 23 classes and void, half of every video for training and half for testing",
+        "dataset/Chen_png/VIDEO/*.png, groundtruth/Chen_gt/VIDEO/*_GT_index.png",
+        "budgetseg.datasets.suny:open_suny",
+    ),
+}
+"""Name on the command line → dataset."""
+
+
+def open_dataset(name: str, root: str | Path) -> Dataset:
+    """The dataset of this name below a folder; its files are listed, none of them is read.
+
+    Examples
+    --------
+    >>> dataset = open_dataset("camvid", "data/camvid")  # doctest: +SKIP
+    >>> dataset.videos("val")[0].labels().shape  # doctest: +SKIP
+    (101, 360, 480)
+    """
+    if name not in DATASETS:
+        raise UsageError(f"no dataset '{name}'; choose from {', '.join(sorted(DATASETS))}")
+    if not Path(root).is_dir():
+        raise DatasetError(f"{root}: no such folder; give the root of {name}: {DATASETS[name].layout}")
+    module, function = DATASETS[name].opener.split(":")
+    dataset: Dataset = getattr(import_module(module), function)(Path(root))
+    return dataset
