@@ -3,7 +3,7 @@
 from budgetseg.video.core import Frame
 from budgetseg.video.draw import blend, mark_boundaries
 from budgetseg.video.encode import VideoWriter
-from budgetseg.video.images import read_image
+from budgetseg.video.images import list_images, read_image
 from budgetseg.video.png import read_index_png, write_index_png
 from budgetseg.video.read import VideoSource, open_video
 from budgetseg.video.write import read_label_pngs, write_label_pngs, write_overlay
@@ -13,6 +13,7 @@ __all__ = [
     "VideoSource",
     "VideoWriter",
     "blend",
+    "list_images",
     "mark_boundaries",
     "open_video",
     "read_image",
