@@ -64,10 +64,8 @@ def number_of(frame: UInt8) -> int:
     return sum(int(row[(2 * bit + 1) * width // 16] > 128) << bit for bit in range(8))
 
 
-def write_clip(
-    path: Path, kind: Kind, times: list[int] | None = None, rotation: tuple[int, bool, bool] | None = None
-) -> None:
-    """Write N_FRAMES numbered frames, at `times` in milliseconds if given, to be turned by `rotation` if given."""
+def write_clip(path: Path, kind: Kind, times: list[int] | None = None) -> None:
+    """Write N_FRAMES numbered frames, at `times` in milliseconds if given."""
     assert kind.codec is not None
     time_base = Fraction(1, 1000) if times else Fraction(1, RATE)
     with av.open(str(path), "w", options=kind.format_options) as container:
@@ -77,8 +75,6 @@ def write_clip(
         stream.pix_fmt = kind.pix_fmt
         stream.gop_size, stream.max_b_frames = 12, 2
         stream.codec_context.time_base = time_base
-        if rotation is not None:
-            stream.set_display_rotation(*rotation)
         for k in range(N_FRAMES):
             frame = av.VideoFrame.from_ndarray(numbered(k, kind.size))
             frame.pts, frame.time_base = times[k] if times else k, time_base

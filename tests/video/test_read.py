@@ -91,28 +91,31 @@ def test_a_variable_rate_keeps_its_times(tmp_path: Path, suffix: str) -> None:
     assert_same(list(open_video(path, start=30)), frames[30:])
 
 
-@pytest.mark.parametrize("quarter_turns", [0, 1, 2, 3])
-@pytest.mark.parametrize("mirror", [False, True])
-def test_frames_come_out_as_the_display_matrix_shows_them(tmp_path: Path, quarter_turns: int, mirror: bool) -> None:
+@pytest.mark.parametrize(
+    ("matrix", "shown"),
+    [
+        ((1, 0, 0, 1), lambda stored: stored),
+        ((0, 1, -1, 0), lambda stored: np.rot90(stored, -1)),  # what phones write for portrait: turn clockwise
+        ((-1, 0, 0, -1), lambda stored: np.rot90(stored, 2)),
+        ((0, -1, 1, 0), lambda stored: np.rot90(stored, 1)),
+        ((-1, 0, 0, 1), lambda stored: stored[:, ::-1]),
+        ((1, 0, 0, -1), lambda stored: stored[::-1]),
+        ((0, 1, 1, 0), lambda stored: stored.transpose(1, 0, 2)),
+        ((0, -1, -1, 0), lambda stored: stored[::-1, ::-1].transpose(1, 0, 2)),
+    ],
+)
+def test_frames_come_out_as_the_display_matrix_shows_them(
+    make_clip: MakeClip, tmp_path: Path, matrix: tuple[int, int, int, int], shown: Callable[[UInt8], UInt8]
+) -> None:
+    a, b, c, d = (value << 16 for value in matrix)
+    data = bytearray(make_clip("mp4-h264").read_bytes())
+    struct.pack_into(">9i", data, data.index(b"tkhd") + 4 + 40, a, b, 0, c, d, 0, 0, 0, 1 << 30)
     path = tmp_path / "turned.mp4"
-    write_clip(path, Kind(".mp4", "libx264"), rotation=(90 * quarter_turns, mirror, False))
-    source = open_video(path, end=1)
-    expected = np.rot90(numbered(0b1101), quarter_turns)  # counter-clockwise
-    expected = expected[:, ::-1] if mirror else expected
-    frame = next(iter(open_video(path, start=0b1101))).pixels
+    path.write_bytes(data)
+    source, expected = open_video(path, start=0b1101), shown(numbered(0b1101))
+    frame = next(iter(source)).pixels
     assert (source.height, source.width) == frame.shape[:2] == expected.shape[:2]
     assert np.abs(frame.astype(int) - expected).mean() < 8
-
-
-def test_a_phone_held_upright_gives_upright_frames(make_clip: MakeClip, tmp_path: Path) -> None:
-    # The matrix that phones write for portrait: turn clockwise by 90° to show.
-    data = bytearray(make_clip("mp4-h264").read_bytes())
-    matrix = data.index(b"tkhd") + 4 + 40
-    struct.pack_into(">9i", data, matrix, 0, 1 << 16, 0, -1 << 16, 0, 0, 64 << 16, 0, 1 << 30)
-    path = tmp_path / "phone.mp4"
-    path.write_bytes(data)
-    frame = next(iter(open_video(path, start=5))).pixels
-    assert np.abs(frame.astype(int) - np.rot90(numbered(5), -1)).mean() < 8
 
 
 def test_an_edit_list_hides_frames(make_clip: MakeClip, tmp_path: Path) -> None:
