@@ -34,11 +34,10 @@ class _Mark(NamedTuple):
     dts: int | None
     is_key: bool
     is_shown: bool
-    is_discard: bool
 
 
 def _mark(packet: "Packet[VideoStream]") -> _Mark:
-    return _Mark(packet.pts, packet.dts, packet.is_keyframe, is_shown(packet), packet.is_discard)
+    return _Mark(packet.pts, packet.dts, packet.is_keyframe, is_shown(packet))
 
 
 @dataclass(frozen=True)
@@ -143,8 +142,7 @@ class Container:
                 return None
             marks = [_mark(packet) for packet in islice(packets(container, stream), start + _REORDER)]
         times = sorted(mark.pts for mark in marks if mark.is_shown and mark.pts is not None)
-        # A packet to discard belongs to an edit list, which shifts what the key frames mean.
-        if len(times) <= start or len(set(times)) < len(times) or any(m.is_discard or m.pts is None for m in marks):
+        if len(times) <= start or len(set(times)) < len(times) or any(mark.pts is None for mark in marks):
             return None
         keys = [mark.pts for mark in marks if mark.is_key and mark.pts is not None and mark.pts <= times[start]]
         return (max(keys), times[start]) if keys and max(keys) > times[0] else None

@@ -1,5 +1,6 @@
 """Small clips in which every frame shows its own number, in every format that can be written here."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -87,3 +88,14 @@ def write_images(folder: Path, suffix: str) -> None:
     folder.mkdir()
     for k in range(N_FRAMES):
         cv2.imwrite(str(folder / f"frame{k}{suffix}"), numbered(k))
+
+
+def remux(source: Path, target: Path, change: Callable[[int, bytes], bytes]) -> None:
+    """Copy a clip, with the data of its k-th packet replaced by `change(k, data)`."""
+    with av.open(str(source)) as whole, av.open(str(target), "w") as out:
+        stream = out.add_stream_from_template(whole.streams.video[0])
+        for k, packet in enumerate(packet for packet in whole.demux(video=0) if packet.size):
+            copy = av.Packet(change(k, bytes(packet)))
+            copy.pts, copy.dts, copy.time_base = packet.pts, packet.dts, packet.time_base
+            copy.is_keyframe, copy.stream = packet.is_keyframe, stream
+            out.mux(copy)

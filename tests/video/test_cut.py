@@ -12,7 +12,7 @@ import pytest
 from budgetseg.errors import VideoError
 from budgetseg.video import open_video
 from budgetseg.video.cut import missing_bytes
-from tests.video.clips import KINDS, N_FRAMES, number_of, numbered, write_images
+from tests.video.clips import KINDS, N_FRAMES, number_of, numbered, remux, write_images
 
 MakeClip = Callable[[str], Path]
 DETECTABLE = [name for name, kind in KINDS.items() if kind.suffix in {".mp4", ".mkv", ".avi", ".webm", ".y4m"}]
@@ -85,6 +85,18 @@ def test_a_file_damaged_inside_is_refused_at_the_damage(
     advised = re.search(r"or set end=(\d+)", str(refusal.value))
     assert advised
     assert len(open_video(path, threads=threads, end=int(advised[1])).read().frames) == int(advised[1])
+
+
+@pytest.mark.parametrize("kind", ["mp4-h264", "mkv-h264"])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_frame_that_fails_near_the_end_is_noticed(
+    make_clip: MakeClip, tmp_path: Path, kind: str, threads: int
+) -> None:
+    whole = make_clip(kind)
+    path = tmp_path / whole.name
+    remux(whole, path, lambda k, data: data if k != N_FRAMES - 2 else bytes(len(data)))
+    with pytest.raises(VideoError, match=r"is damaged: 36 frames can be decoded"):
+        open_video(path, threads=threads).read()
 
 
 def test_data_that_a_camera_appends_is_no_cut(make_clip: MakeClip, tmp_path: Path) -> None:
