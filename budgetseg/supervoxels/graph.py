@@ -1,0 +1,115 @@
+"""The neighbourhood graph of supervoxels: who touches whom, where everyone lies."""
+
+import numpy as np
+from numba import njit
+
+from budgetseg.supervoxels.regions import faces, faces_between
+from budgetseg.types import Float64, Graph, Int32, Int64, UInt8
+
+__all__ = ["BINS", "GraphBuilder", "direction_bins", "neighbourhood_graph"]
+
+BINS = ("up before", "up after", "down before", "down after", "left before", "left after", "right before", "right after")
+"""The eight φ3 bins, in index order."""
+
+_SUMS = 4  # t, y, x and the size, then the box
+
+
+class GraphBuilder:
+    """Collects the graph of a video from consecutive windows of ids.
+
+    Parameters
+    ----------
+    size : height and width of the frames
+    reduce : side of the blocks of pixels that one id in `add` stands for
+    """
+
+    def __init__(self, size: tuple[int, int], reduce: int = 1) -> None:
+        self.heights = _cell_sides(size[0], reduce)
+        self.widths = _cell_sides(size[1], reduce)
+        self._n_frames = 0
+        self._last: Int32 | None = None
+        self._sums = np.zeros((0, _SUMS))
+        self._boxes = np.zeros((0, 6), np.int32)
+        self._keys: Int64 = np.zeros(0, np.int64)
+        self._contact: Int64 = np.zeros(0, np.int64)
+
+    def add(self, ids: Int32) -> None:
+        """Take in the next frames, (T, h, w), with ids that go on from the frames before."""
+        self._make_room(int(ids.max()) + 1)
+        _measure(ids, self._n_frames, self.heights, self.widths, self._sums, self._boxes)
+        self._add_faces(*faces(ids, self.heights, self.widths))
+        if self._last is not None:
+            self._add_faces(*faces_between(self._last, ids[0], self.heights, self.widths))
+        self._last = ids[-1].copy()
+        self._n_frames += len(ids)
+
+    def build(self) -> Graph:
+        """The graph of all frames so far."""
+        edges = np.stack([self._keys >> 32, self._keys & 0xFFFFFFFF], axis=1).astype(np.int32)
+        sizes = self._sums[:, 3].astype(np.int64)
+        centroids = self._sums[:, :3] / self._sums[:, 3:]
+        return Graph(edges, self._contact, sizes, centroids, self._boxes, direction_bins(centroids, edges))
+
+    def _make_room(self, n: int) -> None:
+        extra = n - len(self._sums)
+        if extra > 0:
+            self._sums = np.concatenate([self._sums, np.zeros((extra, _SUMS))])
+            empty = np.array([1, 0, 1, 0, 1, 0], np.int32) * np.iinfo(np.int32).max
+            self._boxes = np.concatenate([self._boxes, np.tile(empty, (extra, 1))])
+
+    def _add_faces(self, pairs: Int32, areas: Int64) -> None:
+        keys = np.concatenate([self._keys, pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]])
+        self._keys, which = np.unique(keys, return_inverse=True)
+        summed = np.bincount(which, np.concatenate([self._contact, areas]), len(self._keys))
+        self._contact = summed.astype(np.int64)
+
+
+def neighbourhood_graph(ids: Int32) -> Graph:
+    """The graph of a whole video's ids, (T, H, W), 0..N-1."""
+    builder = GraphBuilder((ids.shape[1], ids.shape[2]))
+    builder.add(ids)
+    return builder.build()
+
+
+def direction_bins(centroids: Float64, edges: Int32) -> UInt8:
+    """φ3 bin of each end of each edge as seen from the other, (E, 2): first column where the second lies.
+
+    The dominant image axis of the difference of the centroids gives up, down, left or right (vertical where they are
+    equal), the time of the centroids before or after (after where they are equal).
+    """
+    step = centroids[edges[:, 1]] - centroids[edges[:, 0]]
+    return np.stack([_bins(step), _bins(-step)], axis=1)
+
+
+def _bins(step: Float64) -> UInt8:
+    t, y, x = step.T
+    vertical = np.abs(y) >= np.abs(x)
+    direction = np.where(vertical, (y >= 0).astype(int), 2 + (x >= 0))
+    return (2 * direction + (t >= 0)).astype(np.uint8)
+
+
+def _cell_sides(length: int, reduce: int) -> Int64:
+    """Pixels in each block along one side; the last block may be cut."""
+    sides = np.full(-(-length // reduce), reduce, np.int64)
+    sides[-1] = length - reduce * (len(sides) - 1)
+    return sides
+
+
+@njit(cache=True, nogil=True)
+def _measure(ids, first_frame, heights, widths, sums, boxes):  # type: ignore[no-untyped-def]
+    """Add voxels to the coordinate sums and sizes (N, 4), stretch the boxes (N, 6)."""
+    top = np.cumsum(heights) - heights
+    left = np.cumsum(widths) - widths
+    for t in range(ids.shape[0]):
+        for y in range(ids.shape[1]):
+            middle_y = top[y] + (heights[y] - 1) / 2
+            for x in range(ids.shape[2]):
+                region, volume = ids[t, y, x], heights[y] * widths[x]
+                total, box = sums[region], boxes[region]
+                total[0] += volume * (first_frame + t)
+                total[1] += volume * middle_y
+                total[2] += volume * (left[x] + (widths[x] - 1) / 2)
+                total[3] += volume
+                box[0], box[1] = min(box[0], first_frame + t), max(box[1], first_frame + t + 1)
+                box[2], box[3] = min(box[2], top[y]), max(box[3], top[y] + heights[y])
+                box[4], box[5] = min(box[4], left[x]), max(box[5], left[x] + widths[x])

@@ -1,0 +1,149 @@
+"""Video to supervoxels: whole clips with their hierarchy, long ones window by window."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.errors import UsageError
+from budgetseg.supervoxels.graph import GraphBuilder
+from budgetseg.supervoxels.hierarchy import level_price
+from budgetseg.supervoxels.regions import Regions
+from budgetseg.supervoxels.tiers import tier_named
+from budgetseg.supervoxels.window import Carry, Window, enlarge, segment_window
+from budgetseg.types import Graph, Int32, Supervoxels, UInt8
+
+__all__ = ["Hierarchy", "Segmenter", "build_hierarchy", "segment", "warm_up"]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """All partitions of one clip, from the leaves to a single supervoxel.
+
+    Attributes
+    ----------
+    window : leaves and merges
+    size : height and width of the frames
+    reduce : side of the blocks of pixels that the leaves are made of
+    """
+
+    window: Window
+    size: tuple[int, int]
+    reduce: int
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of supervoxels in the finest partition."""
+        return self.window.tree.n_leaves
+
+    def count(self, level: int) -> int:
+        """Number of supervoxels at a level."""
+        return self.window.tree.count_below(level_price(level, self.reduce))
+
+    def cut(self, n: int) -> Supervoxels:
+        """Exactly n supervoxels, or as many as the leaves where they are fewer."""
+        small = self.window.tree.cut(n)[self.window.leaf_ids]
+        builder = GraphBuilder(self.size, self.reduce)
+        builder.add(small)
+        return Supervoxels(enlarge(small, self.reduce, self.size), builder.build())
+
+    def level(self, level: int) -> Supervoxels:
+        """The supervoxels at a level, 0 (fine) to 20 (coarse); 9 is the paper's."""
+        return self.cut(self.count(level))
+
+
+def build_hierarchy(frames: UInt8, tier: str = "quality", threads: int = 1) -> Hierarchy:
+    """Every partition of frames (T, H, W, 3), RGB.
+
+    Examples
+    --------
+    >>> frames = np.zeros((5, 24, 32, 3), np.uint8)
+    >>> frames[:, :, 16:] = 255
+    >>> hierarchy = build_hierarchy(frames)
+    >>> np.unique(hierarchy.cut(2).ids[:, :, :16]), np.unique(hierarchy.cut(2).ids[:, :, 16:])
+    (array([0], dtype=int32), array([1], dtype=int32))
+    """
+    height, width = frames.shape[1:3]
+    reduce = tier_named(tier).reduce(height * width)
+    return Hierarchy(segment_window(frames, reduce, threads=threads), (height, width), reduce)
+
+
+def segment(frames: UInt8, n: int = 1000, tier: str = "quality", threads: int = 1) -> Supervoxels:
+    """N supervoxels of frames (T, H, W, 3), RGB, with their graph."""
+    _check_count(n)
+    return build_hierarchy(frames, tier, threads).cut(n)
+
+
+class Segmenter:
+    """Supervoxels of a long video, window by window, in memory that does not grow with its length.
+
+    A window sees the regions alive in the last frame of the one before (Xu, Xiong and Corso, Streaming hierarchical
+    video segmentation, ECCV 2012): its leaves may join them and so carry their ids on, while two of them never merge,
+    so that what was given out before stays true.
+
+    Parameters
+    ----------
+    size : height and width of the frames
+    tier : quality or fast
+    """
+
+    def __init__(self, size: tuple[int, int], tier: str = "quality", threads: int = 1) -> None:
+        self.size = size
+        self.reduce = tier_named(tier).reduce(size[0] * size[1])
+        self.n = 0
+        self._threads = threads
+        self._carry: Carry | None = None
+        self._alive: Int32 = np.zeros(0, np.int32)
+        self._graph = GraphBuilder(size, self.reduce)
+
+    def push(self, frames: UInt8, *, n_new: int | None = None, level: int | None = None) -> Int32:
+        """Ids (T, H, W) of the next frames, of which `n_new` are new, or as many as the level gives."""
+        window = segment_window(frames, self.reduce, self._carry, self._threads)
+        small = self._name(window, self._cut(window, n_new, level))
+        self._graph.add(small)
+        return enlarge(small, self.reduce, self.size)
+
+    def graph(self) -> Graph:
+        """The neighbourhood graph of all frames so far."""
+        return self._graph.build()
+
+    def _cut(self, window: Window, n_new: int | None, level: int | None) -> Int32:
+        """Region of every node of the window, named within the window."""
+        if level is not None:
+            return window.tree.cut(window.tree.count_below(level_price(level, self.reduce)))
+        return window.tree.cut(len(self._alive) + (n_new or 0))
+
+    def _name(self, window: Window, regions: Int32) -> Int32:
+        """Global ids of the window's voxels: carried ones keep theirs, the others get the next free ones."""
+        n_leaves = len(regions) - len(self._alive)
+        names = np.full(int(regions.max()) + 1, -1, np.int32)
+        names[regions[n_leaves:]] = self._alive
+        fresh = np.flatnonzero(names < 0)
+        names[fresh] = np.arange(self.n, self.n + len(fresh), dtype=np.int32)
+        self.n += len(fresh)
+        self._remember(window, regions, names)
+        return names[regions[:n_leaves]][window.leaf_ids]
+
+    def _remember(self, window: Window, regions: Int32, names: Int32) -> None:
+        nodes, total = window.regions, len(names)
+        sizes = np.bincount(regions, nodes.sizes, total)
+        sums = np.stack([np.bincount(regions, column, total) for column in nodes.sums.T], axis=1)
+        alive, ids = np.unique(regions[window.leaf_ids[-1]], return_inverse=True)
+        self._alive = names[alive]
+        self._carry = Carry(
+            ids.reshape(window.leaf_ids.shape[1:]).astype(np.int32),
+            Regions.isolated(sizes[alive], sums[alive], fixed=True),
+        )
+
+
+def _check_count(n: int) -> None:
+    """UsageError unless n supervoxels make sense."""
+    if n < 1:
+        raise UsageError(f"the number of supervoxels must be 1 or more. Got {n}")
+
+
+def warm_up() -> None:
+    """Compile, or load from the cache, all that segmentation needs, so that no clock pays for it."""
+    segmenter = Segmenter((12, 12))
+    for _ in range(2):
+        segmenter.push(np.zeros((2, 12, 12, 3), np.uint8), n_new=1)
+    segmenter.graph()
