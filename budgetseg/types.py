@@ -9,7 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["IGNORE", "Bool", "Classes", "Float32", "Float64", "Graph", "Int32", "Int64", "Labelling", "Supervoxels", "UInt8", "Video"]
+__all__ = [
+    "IGNORE",
+    "Bool",
+    "Classes",
+    "Float32",
+    "Float64",
+    "Graph",
+    "Int32",
+    "Int64",
+    "Labelling",
+    "Supervoxels",
+    "UInt8",
+    "Video",
+]
 
 UInt8 = NDArray[np.uint8]
 Int32 = NDArray[np.int32]

@@ -5,11 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Advance", "print_json", "progress"]
+__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress"]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Rows = list[tuple[str, ...]]
 
 Advance = Callable[[int], None]
 """Report that so many more units of work are done."""
@@ -36,7 +39,14 @@ def progress(what: str, total: int | None, unit: str = "frames") -> Iterator[Adv
 @contextmanager
 def _bar(what: str, total: int | None, unit: str) -> Iterator[Advance]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
@@ -70,3 +80,27 @@ def _lines(what: str, total: int | None, unit: str, every_s: float = 10.0) -> Ad
             typer.echo(f"{what}: {done} {unit}", err=True)
 
     return advance
+
+
+def print_table(header: tuple[str, ...], rows: Rows) -> None:
+    """Print a table: drawn on a terminal, columns of plain text in a pipe."""
+    if sys.stdout.isatty():
+        _draw_table(header, rows)
+        return
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    typer.echo()
+
+
+def _draw_table(header: tuple[str, ...], rows: Rows) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table()
+    for title in header:
+        table.add_column(title, overflow="fold")  # never cut a path
+    for row in rows:
+        table.add_row(*map(escape, row))
+    Console().print(table)

@@ -1,20 +1,16 @@
 """`budgetseg datasets`: which datasets can be read, and is the one on this disk sound."""
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from budgetseg.cli.console import print_json, progress
+from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
 from budgetseg.datasets import DATASETS, open_dataset
 from budgetseg.datasets.check import CheckReport, check, n_frames
 
 __all__ = ["app"]
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Rows = list[tuple[str, ...]]
 
 app = typer.Typer(help="What datasets there are, and whether yours is sound.")
 
@@ -32,13 +28,13 @@ def list_(as_json: AsJson = False) -> None:
     if as_json:
         print_json([{"name": name, "what": entry.what, "layout": entry.layout} for name, entry in DATASETS.items()])
         return
-    _print_table(("name", "what", "layout"), [(name, entry.what, entry.layout) for name, entry in DATASETS.items()])
+    print_table(("name", "what", "layout"), [(name, entry.what, entry.layout) for name, entry in DATASETS.items()])
 
 
 @app.command("check")
 def check_(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(DATASETS)}.")],
-    root: Annotated[Path, typer.Option("--root", help="The folder that holds the dataset.")],
+    root: Annotated[Path | None, typer.Option("--root", help="The folder that holds the dataset.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read every file of a dataset and say what is there and what is wrong.
@@ -58,8 +54,8 @@ def check_(
 
 
 def _print_report(report: CheckReport) -> None:
-    _print_table(("split", "videos", "frames", "labelled"), _split_rows(report))
-    _print_table(("pixels, %", *(split.split for split in report.splits)), _class_rows(report))
+    print_table(("split", "videos", "frames", "labelled"), _split_rows(report))
+    print_table(("pixels, %", *(split.split for split in report.splits)), _class_rows(report))
     for problem in report.problems:
         typer.echo(problem.message)
     n = len(report.problems)
@@ -78,27 +74,3 @@ def _class_rows(report: CheckReport) -> Rows:
         (name, *(f"{100 * column[name] / total:.2f}" for column, total in zip(columns, totals, strict=True)))
         for name in (columns[0] if columns else ())
     ]
-
-
-def _print_table(header: tuple[str, ...], rows: Rows) -> None:
-    """A table: drawn on a terminal, columns of plain text in a pipe."""
-    if sys.stdout.isatty():
-        _draw_table(header, rows)
-        return
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    for row in (header, *rows):
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    typer.echo()
-
-
-def _draw_table(header: tuple[str, ...], rows: Rows) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table()
-    for title in header:
-        table.add_column(title, overflow="fold")  # never cut a path
-    for row in rows:
-        table.add_row(*map(escape, row))
-    Console().print(table)

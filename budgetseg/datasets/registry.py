@@ -18,12 +18,14 @@ class DatasetEntry:
     ----------
     what : one line on what it is
     layout : the files below its root
-    opener : "module:function"; the function takes the root and returns a `Dataset`
+    opener : "module:function"; the function takes the root, if one is needed, and returns a `Dataset`
+    needs_root : whether it lies on disk
     """
 
     what: str
     layout: str
     opener: str
+    needs_root: bool = True
 
 
 DATASETS = {
@@ -52,11 +54,17 @@ DATASETS = {
         "dataset/Chen_png/VIDEO/*.png, groundtruth/Chen_gt/VIDEO/*_GT_index.png",
         "budgetseg.datasets.suny:open_suny",
     ),
+    "synthetic": DatasetEntry(
+        "Rendered streets, 12 classes that differ by colour, texture or motion",
+        "no files: rendered from seeds",
+        "budgetseg.datasets.synthetic:SyntheticDataset",
+        needs_root=False,
+    ),
 }
 """Name on the command line → dataset."""
 
 
-def open_dataset(name: str, root: str | Path) -> Dataset:
+def open_dataset(name: str, root: str | Path | None = None) -> Dataset:
     """The dataset of this name below a folder; its files are listed, none of them is read.
 
     Examples
@@ -67,8 +75,10 @@ def open_dataset(name: str, root: str | Path) -> Dataset:
     """
     if name not in DATASETS:
         raise UsageError(f"no dataset '{name}'; choose from {', '.join(sorted(DATASETS))}")
-    if not Path(root).is_dir():
-        raise DatasetError(f"{root}: no such folder; give the root of {name}: {DATASETS[name].layout}")
-    module, function = DATASETS[name].opener.split(":")
-    dataset: Dataset = getattr(import_module(module), function)(Path(root))
+    entry = DATASETS[name]
+    if entry.needs_root and (root is None or not Path(root).is_dir()):
+        raise DatasetError(f"{root}: no such folder; give the root of {name}: {entry.layout}")
+    module, function = entry.opener.split(":")
+    arguments = [Path(root)] if entry.needs_root and root is not None else []
+    dataset: Dataset = getattr(import_module(module), function)(*arguments)
     return dataset

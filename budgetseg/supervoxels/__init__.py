@@ -1,5 +1,6 @@
 """Video to supervoxels: hierarchical graph-based segmentation and the neighbourhood graph."""
 
+from budgetseg.supervoxels.export import Request, Summary, export_supervoxels
 from budgetseg.supervoxels.graph import BINS, neighbourhood_graph
 from budgetseg.supervoxels.hierarchy import N_LEVELS
 from budgetseg.supervoxels.segment import Hierarchy, Segmenter, build_hierarchy, segment, warm_up
@@ -10,8 +11,11 @@ __all__ = [
     "N_LEVELS",
     "TIERS",
     "Hierarchy",
+    "Request",
     "Segmenter",
+    "Summary",
     "build_hierarchy",
+    "export_supervoxels",
     "neighbourhood_graph",
     "segment",
     "warm_up",

@@ -31,7 +31,7 @@ def _fill_planes(frame: UInt8, out: UInt8) -> None:
     smooth = cv2.GaussianBlur(frame, (3, 3), _SMOOTHING)
     out[:3] = cv2.cvtColor(smooth, cv2.COLOR_RGB2LAB).transpose(2, 0, 1)
     contrast = cv2.absdiff(out[0], cv2.blur(out[0], (5, 5)))
-    cv2.blur(cv2.multiply(contrast, _TEXTURE_GAIN), (7, 7), dst=out[3])
+    cv2.blur(cv2.convertScaleAbs(contrast, alpha=_TEXTURE_GAIN), (7, 7), dst=out[3])
 
 
 def _shrink(frame: UInt8, factor: int) -> UInt8:

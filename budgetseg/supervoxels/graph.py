@@ -8,7 +8,16 @@ from budgetseg.types import Float64, Graph, Int32, Int64, UInt8
 
 __all__ = ["BINS", "GraphBuilder", "direction_bins", "neighbourhood_graph"]
 
-BINS = ("up before", "up after", "down before", "down after", "left before", "left after", "right before", "right after")
+BINS = (
+    "up before",
+    "up after",
+    "down before",
+    "down after",
+    "left before",
+    "left after",
+    "right before",
+    "right after",
+)
 """The eight φ3 bins, in index order."""
 
 _SUMS = 4  # t, y, x and the size, then the box
@@ -85,7 +94,7 @@ def _bins(step: Float64) -> UInt8:
     t, y, x = step.T
     vertical = np.abs(y) >= np.abs(x)
     direction = np.where(vertical, (y >= 0).astype(int), 2 + (x >= 0))
-    return (2 * direction + (t >= 0)).astype(np.uint8)
+    return np.asarray(2 * direction + (t >= 0), np.uint8)
 
 
 def _cell_sides(length: int, reduce: int) -> Int64:

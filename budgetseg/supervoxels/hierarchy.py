@@ -17,7 +17,7 @@ from numba import njit
 
 from budgetseg.errors import UsageError
 from budgetseg.supervoxels.regions import Regions
-from budgetseg.types import Float64, Int32
+from budgetseg.types import Float64, Int32, Int64
 
 __all__ = ["N_LEVELS", "Tree", "level_price", "merge_regions"]
 
@@ -41,30 +41,31 @@ def level_price(level: int, reduce: int = 1) -> float:
 class Tree:
     """All merges, cheapest first.
 
+    Regions that belong to different groups never merge. The regions that count are those without a group; where there
+    are no groups, that is all of them.
+
     Attributes
     ----------
     n_leaves : number of nodes before any merge
     children : (M, 2) int32, the two nodes that the m-th merge joins into node n_leaves + m
     prices : (M,) float64, never falling
+    counts : (M + 1,) int64, regions without a group after so many merges
     """
 
     n_leaves: int
     children: Int32
     prices: Float64
-
-    @property
-    def n_roots(self) -> int:
-        """The fewest regions the tree can be cut into."""
-        return self.n_leaves - len(self.children)
+    counts: Int64
 
     def count_below(self, price: float) -> int:
         """Number of regions after all merges up to a price."""
-        return self.n_leaves - int(np.searchsorted(self.prices, price, side="right"))
+        return int(self.counts[np.searchsorted(self.prices, price, side="right")])
 
     def cut(self, n: int) -> Int32:
-        """Region of every leaf, (n_leaves,) with ids 0..n-1 in the order of their first leaf."""
-        n_merges = self.n_leaves - min(max(n, self.n_roots), self.n_leaves)
-        return _assign(self.n_leaves, self.children[:n_merges])
+        """Region of every leaf, (n_leaves,), in the order of their first leaf: n of them, or as near as there are."""
+        n_merges = min(int(np.searchsorted(-self.counts, -n)), len(self.children))
+        regions: Int32 = _assign(self.n_leaves, self.children[:n_merges])
+        return regions
 
 
 @njit(cache=True, nogil=True)
@@ -85,28 +86,32 @@ def _assign(n_leaves, children):  # type: ignore[no-untyped-def]
 
 def merge_regions(regions: Regions) -> Tree:
     """The tree of all merges of a region graph."""
-    children, prices = _merge_all(
+    children, prices, takes = _merge_all(
         regions.sizes.copy(),
         regions.sums.copy(),
         regions.edges.T.copy(),
         regions.contact.copy(),
-        regions.fixed.copy(),
+        regions.groups.copy(),
     )
     order = np.argsort(prices, kind="stable")
     n = len(regions)
     renamed = np.arange(n + len(order), dtype=np.int32)
     renamed[n + order] = np.arange(n, n + len(order), dtype=np.int32)
-    return Tree(n, renamed[children[order]], prices[order])
+    counts = np.count_nonzero(regions.groups < 0) - np.cumsum([0, *takes[order]])
+    return Tree(n, renamed[children[order]], prices[order], counts)
 
 
 @njit(cache=True, nogil=True)
-def _merge_all(sizes, sums, ends, contact, fixed):  # type: ignore[no-untyped-def]
-    """Merges in the order they were found, and their prices; the arguments are used up."""
+def _merge_all(sizes, sums, ends, contact, groups):  # type: ignore[no-untyped-def]
+    """Merges in the order they were found, their prices, and whether each takes away a region without a group.
+
+    The arguments are used up.
+    """
     n_leaves, n_edges = len(sizes), len(contact)
-    children, prices = np.empty((n_leaves, 2), np.int32), np.empty(n_leaves)
+    children, prices, takes = np.empty((n_leaves, 2), np.int32), np.empty(n_leaves), np.empty(n_leaves, np.bool_)
     node, n, n_merges = np.arange(n_leaves).astype(np.int32), n_leaves, 0
     while n_edges > 0:
-        price, choice = _cheapest(sizes[:n], sums, ends[:, :n_edges], contact, fixed)
+        price, choice = _cheapest(sizes[:n], sums, ends[:, :n_edges], contact, groups)
         new = np.arange(n).astype(np.int32)
         before = n_merges
         for a in range(n):
@@ -117,20 +122,21 @@ def _merge_all(sizes, sums, ends, contact, fixed):  # type: ignore[no-untyped-de
                 new[b] = a
                 children[n_merges] = node[a], node[b]
                 prices[n_merges] = _not_before(price[a], node[a], node[b], n_leaves, prices)
+                takes[n_merges] = groups[a] < 0 or groups[b] < 0
                 node[a] = n_leaves + n_merges
                 n_merges += 1
                 sizes[a] += sizes[b]
                 sums[a] += sums[b]
-                fixed[a] |= fixed[b]
+                groups[a] = max(groups[a], groups[b])
         if n_merges == before:
             break
-        n = _close_ranks(new, node, sizes, sums, fixed)
+        n = _close_ranks(new, node, sizes, sums, groups)
         n_edges = _contract(new, n, ends, contact, n_edges)
-    return children[:n_merges], prices[:n_merges]
+    return children[:n_merges], prices[:n_merges], takes[:n_merges]
 
 
 @njit(cache=True, nogil=True)
-def _cheapest(sizes, sums, ends, contact, fixed):  # type: ignore[no-untyped-def]
+def _cheapest(sizes, sums, ends, contact, groups):  # type: ignore[no-untyped-def]
     """For every region the price of its cheapest partner and the edge to it, -1 if there is none."""
     n, n_features = len(sizes), sums.shape[1]
     means = np.empty((n, n_features), np.float32)
@@ -140,7 +146,7 @@ def _cheapest(sizes, sums, ends, contact, fixed):  # type: ignore[no-untyped-def
     price, choice = np.full(n, np.inf), np.full(n, -1, np.int32)
     for edge in range(ends.shape[1]):
         a, b = ends[0, edge], ends[1, edge]
-        if fixed[a] and fixed[b]:
+        if groups[a] >= 0 and groups[b] >= 0 and groups[a] != groups[b]:
             continue
         distance = _EPSILON
         for k in range(n_features):
@@ -167,12 +173,12 @@ def _not_before(price, a, b, n_leaves, prices):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _close_ranks(new, node, sizes, sums, fixed):  # type: ignore[no-untyped-def]
+def _close_ranks(new, node, sizes, sums, groups):  # type: ignore[no-untyped-def]
     """Move the regions that are left to the front; `new` becomes the index of every old one. How many are left."""
     n = 0
     for i in range(len(new)):
         if new[i] == i:
-            node[n], sizes[n], fixed[n] = node[i], sizes[i], fixed[i]
+            node[n], sizes[n], groups[n] = node[i], sizes[i], groups[i]
             sums[n] = sums[i]
             new[i] = n
             n += 1

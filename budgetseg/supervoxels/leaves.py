@@ -68,7 +68,7 @@ def merge_voxels(weights: UInt8, scale: float, min_size: int, max_size: int) -> 
     ring, size = region.copy(), np.ones_like(region)
     _merge_similar(region, ring, size, edges, starts, steps, np.float32(scale), max_size)
     _merge_small(region, ring, size, edges, steps, min_size)
-    return _number(region).reshape(n_frames, height, width), np.count_nonzero(size)
+    return _number(region).reshape(n_frames, height, width), int(np.count_nonzero(size))
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from budgetseg.types import Bool, Float32, Float64, Int32, UInt8
+from budgetseg.types import Float32, Float64, Int32, UInt8
 
 __all__ = ["FEATURE_WEIGHTS", "Regions", "describe", "faces", "faces_between"]
 
@@ -23,23 +23,17 @@ class Regions:
     sums : (N, 4) float64, weighted features summed over the voxels
     edges : (E, 2) int32, pairs that touch, each once, first < second
     contact : (E,) float32, voxel faces shared by the pair
-    fixed : (N,) bool, regions that must stay apart: those that an earlier window has already given an id
+    groups : (N,) int32, the supervoxel that an earlier window has already put the region in, -1 for the others
     """
 
     sizes: Float64
     sums: Float64
     edges: Int32
     contact: Float32
-    fixed: Bool
+    groups: Int32
 
     def __len__(self) -> int:
         return len(self.sizes)
-
-    @classmethod
-    def isolated(cls, sizes: Float64, sums: Float64, fixed: bool = False) -> "Regions":
-        """Regions that touch nobody yet."""
-        nobody = np.zeros((0, 2), np.int32), np.zeros(0, np.float32)
-        return cls(sizes, sums, *nobody, np.full(len(sizes), fixed))
 
 
 def describe(ids: Int32, planes: UInt8, n: int) -> tuple[Float64, Float64]:

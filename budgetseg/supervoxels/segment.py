@@ -1,15 +1,14 @@
 """Video to supervoxels: whole clips with their hierarchy, long ones window by window."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from budgetseg.errors import UsageError
 from budgetseg.supervoxels.graph import GraphBuilder
 from budgetseg.supervoxels.hierarchy import level_price
-from budgetseg.supervoxels.regions import Regions
 from budgetseg.supervoxels.tiers import tier_named
-from budgetseg.supervoxels.window import Carry, Window, enlarge, segment_window
+from budgetseg.supervoxels.window import Slab, Window, enlarge, segment_window
 from budgetseg.types import Graph, Int32, Supervoxels, UInt8
 
 __all__ = ["Hierarchy", "Segmenter", "build_hierarchy", "segment", "warm_up"]
@@ -76,63 +75,54 @@ def segment(frames: UInt8, n: int = 1000, tier: str = "quality", threads: int = 
 class Segmenter:
     """Supervoxels of a long video, window by window, in memory that does not grow with its length.
 
-    A window sees the regions alive in the last frame of the one before (Xu, Xiong and Corso, Streaming hierarchical
-    video segmentation, ECCV 2012): its leaves may join them and so carry their ids on, while two of them never merge,
-    so that what was given out before stays true.
+    A window sees the last frames of the one before, whose leaves are already in a supervoxel (Xu, Xiong and Corso,
+    Streaming hierarchical video segmentation, ECCV 2012). New leaves may join them and so carry their ids on; leaves of
+    two supervoxels never merge, so that what was given out before stays true.
 
     Parameters
     ----------
     size : height and width of the frames
     tier : quality or fast
+
+    Attributes
+    ----------
+    n : number of supervoxels so far
     """
 
     def __init__(self, size: tuple[int, int], tier: str = "quality", threads: int = 1) -> None:
-        self.size = size
-        self.reduce = tier_named(tier).reduce(size[0] * size[1])
         self.n = 0
+        self._size = size
+        self._reduce = tier_named(tier).reduce(size[0] * size[1])
         self._threads = threads
-        self._carry: Carry | None = None
-        self._alive: Int32 = np.zeros(0, np.int32)
-        self._graph = GraphBuilder(size, self.reduce)
+        self._before: Slab | None = None
+        self._graph = GraphBuilder(size, self._reduce)
 
-    def push(self, frames: UInt8, *, n_new: int | None = None, level: int | None = None) -> Int32:
-        """Ids (T, H, W) of the next frames, of which `n_new` are new, or as many as the level gives."""
-        window = segment_window(frames, self.reduce, self._carry, self._threads)
-        small = self._name(window, self._cut(window, n_new, level))
-        self._graph.add(small)
-        return enlarge(small, self.reduce, self.size)
+    def push(self, frames: UInt8, *, n_new: int = 0, level: int | None = None) -> Int32:
+        """Ids (T, H, W) of the next frames, with `n_new` new ones, or as many as a level gives."""
+        window = segment_window(frames, self._reduce, self._before, self._threads)
+        if level is not None:
+            n_new = window.tree.count_below(level_price(level, self._reduce))
+        names = self._name(window.regions.groups, window.tree.cut(n_new))
+        self._before = replace(
+            window.last, regions=replace(window.last.regions, groups=names[-len(window.last.regions) :])
+        )
+        ids = names[window.leaf_ids]
+        self._graph.add(ids)
+        return enlarge(ids, self._reduce, self._size)
 
     def graph(self) -> Graph:
         """The neighbourhood graph of all frames so far."""
         return self._graph.build()
 
-    def _cut(self, window: Window, n_new: int | None, level: int | None) -> Int32:
-        """Region of every node of the window, named within the window."""
-        if level is not None:
-            return window.tree.cut(window.tree.count_below(level_price(level, self.reduce)))
-        return window.tree.cut(len(self._alive) + (n_new or 0))
-
-    def _name(self, window: Window, regions: Int32) -> Int32:
-        """Global ids of the window's voxels: carried ones keep theirs, the others get the next free ones."""
-        n_leaves = len(regions) - len(self._alive)
+    def _name(self, groups: Int32, regions: Int32) -> Int32:
+        """Supervoxel of every leaf: a region with a group keeps its id, the others get the next free ones."""
         names = np.full(int(regions.max()) + 1, -1, np.int32)
-        names[regions[n_leaves:]] = self._alive
+        known = groups >= 0
+        names[regions[known]] = groups[known]
         fresh = np.flatnonzero(names < 0)
         names[fresh] = np.arange(self.n, self.n + len(fresh), dtype=np.int32)
         self.n += len(fresh)
-        self._remember(window, regions, names)
-        return names[regions[:n_leaves]][window.leaf_ids]
-
-    def _remember(self, window: Window, regions: Int32, names: Int32) -> None:
-        nodes, total = window.regions, len(names)
-        sizes = np.bincount(regions, nodes.sizes, total)
-        sums = np.stack([np.bincount(regions, column, total) for column in nodes.sums.T], axis=1)
-        alive, ids = np.unique(regions[window.leaf_ids[-1]], return_inverse=True)
-        self._alive = names[alive]
-        self._carry = Carry(
-            ids.reshape(window.leaf_ids.shape[1:]).astype(np.int32),
-            Regions.isolated(sizes[alive], sums[alive], fixed=True),
-        )
+        return names[regions]
 
 
 def _check_count(n: int) -> None:

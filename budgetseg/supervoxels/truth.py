@@ -28,8 +28,8 @@ def count_labels(ids: Int32, labels: UInt8, n_labels: int, labelled: Sequence[in
 
 
 def majority_labels(counts: Int64) -> UInt8:
-    """Most frequent class of each supervoxel, (N,), the lower index where two are equal; `IGNORE` if it has no label."""
-    majority = counts.argmax(axis=1).astype(np.uint8)
+    """Most frequent class of each supervoxel, (N,), the lower of equal ones; `IGNORE` where nothing is labelled."""
+    majority: UInt8 = counts.argmax(axis=1).astype(np.uint8)
     majority[counts.sum(axis=1) == 0] = IGNORE
     return majority
 

@@ -14,20 +14,20 @@ from budgetseg.supervoxels.leaves import MAX_SIZE, MIN_SIZE, SCALE, edge_weights
 from budgetseg.supervoxels.regions import Regions, describe, faces, faces_between
 from budgetseg.types import Int32, Int64, UInt8
 
-__all__ = ["Carry", "Window", "enlarge", "segment_window"]
+__all__ = ["Slab", "Window", "enlarge", "segment_window"]
 
 BLOCK = (8, 128, 160)
 """Largest block of voxels, (t, y, x), in which leaves are merged at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Carry:
-    """What a window needs to know of the one before: the regions alive in its last frame.
+class Slab:
+    """A few frames, and the region graph of their leaves.
 
     Attributes
     ----------
-    ids : (h, w) int32, index 0..K-1 of the region of every voxel in that frame
-    regions : those K regions so far, all fixed, without edges
+    ids : (t, h, w) int32, leaf of every voxel
+    regions : the leaves
     """
 
     ids: Int32
@@ -40,27 +40,28 @@ class Window:
 
     Attributes
     ----------
-    leaf_ids : (T, h, w) int32
-    regions : the leaves, then the carried regions
+    leaf_ids : (T, h, w) int32, of the frames of this window
+    regions : the leaves of the slab before the window, if there was one, then those of the window
     tree : all merges of them
+    last : the last slab, for the window after this one
     """
 
     leaf_ids: Int32
     regions: Regions
     tree: Tree
+    last: Slab
 
 
-def segment_window(frames: UInt8, reduce: int = 1, carry: Carry | None = None, threads: int = 1) -> Window:
-    """Leaves and merges of frames (T, H, W, 3); the same for any number of threads."""
+def segment_window(frames: UInt8, reduce: int = 1, before: Slab | None = None, threads: int = 1) -> Window:
+    """Leaves and merges of frames (T, H, W, 3), which `before` precedes; the same for any number of threads."""
     starts = range(0, len(frames), BLOCK[0])
     with ThreadPoolExecutor(threads) as pool:
         slabs = list(pool.map(lambda t: _grow_slab(frames[t : t + BLOCK[0]], reduce), starts))
-    leaf_ids, regions = _stack(slabs, carry)
-    return Window(leaf_ids, regions, merge_regions(regions))
+    leaf_ids, regions = _stack(slabs if before is None else [before, *slabs])
+    return Window(leaf_ids[-len(frames) :], regions, merge_regions(regions), slabs[-1])
 
 
-def _grow_slab(frames: UInt8, reduce: int) -> tuple[Int32, Regions]:
-    """Leaf ids of a few frames and their region graph."""
+def _grow_slab(frames: UInt8, reduce: int) -> Slab:
     planes = feature_planes(frames, reduce)
     ids, n = np.empty((len(planes), *planes.shape[2:]), np.int32), 0
     for rows in _spans(planes.shape[2], BLOCK[1]):
@@ -71,28 +72,24 @@ def _grow_slab(frames: UInt8, reduce: int) -> tuple[Int32, Regions]:
             n += n_block
     sizes, sums = describe(ids, planes, n)
     edges, contact = faces(ids, *_unit_cells(ids))
-    return ids, Regions(sizes, sums, edges, contact.astype(np.float32), np.zeros(n, np.bool_))
+    return Slab(ids, Regions(sizes, sums, edges, contact.astype(np.float32), np.full(n, -1, np.int32)))
 
 
-def _stack(slabs: list[tuple[Int32, Regions]], carry: Carry | None) -> tuple[Int32, Regions]:
-    """Leaf ids (T, h, w) and one region graph of consecutive slabs, the carried regions last."""
-    first = np.cumsum([0, *(len(regions) for _, regions in slabs)]).astype(np.int32)
-    all_ids = [ids + offset for (ids, _), offset in zip(slabs, first[:-1], strict=True)]
-    graphs = [regions for _, regions in slabs]
-    edges = [regions.edges + offset for regions, offset in zip(graphs, first[:-1], strict=True)]
-    seams = [(before[-1], after[0]) for before, after in pairwise(all_ids)]
-    if carry is not None:
-        seams.append((carry.ids + first[-1], all_ids[0][0]))
-        graphs.append(carry.regions)
-    joints = [faces_between(before, after, *_unit_cells(all_ids[0])) for before, after in seams]
+def _stack(slabs: list[Slab]) -> tuple[Int32, Regions]:
+    """Leaf ids (T, h, w) and one region graph of consecutive slabs."""
+    graphs = [slab.regions for slab in slabs]
+    first = np.cumsum([0, *map(len, graphs)]).astype(np.int32)[:-1]
+    ids = [slab.ids + offset for slab, offset in zip(slabs, first, strict=True)]
+    edges = [graph.edges + offset for graph, offset in zip(graphs, first, strict=True)]
+    seams = [faces_between(early[-1], late[0], *_unit_cells(late)) for early, late in pairwise(ids)]
     regions = Regions(
         np.concatenate([graph.sizes for graph in graphs]),
         np.concatenate([graph.sums for graph in graphs]),
-        np.concatenate([*edges, *(pairs for pairs, _ in joints)]),
-        np.concatenate([*(graph.contact for graph in graphs), *(areas for _, areas in joints)]).astype(np.float32),
-        np.concatenate([graph.fixed for graph in graphs]),
+        np.concatenate([*edges, *(pairs for pairs, _ in seams)]),
+        np.concatenate([*(graph.contact for graph in graphs), *(areas for _, areas in seams)]).astype(np.float32),
+        np.concatenate([graph.groups for graph in graphs]),
     )
-    return np.concatenate(all_ids), regions
+    return np.concatenate(ids), regions
 
 
 def _unit_cells(ids: Int32) -> tuple[Int64, Int64]:

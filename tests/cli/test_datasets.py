@@ -86,10 +86,3 @@ def test_an_error_is_one_line_and_exit_code_2(
 def test_the_exit_codes_are_in_the_help() -> None:
     text = " ".join(CliRunner().invoke(datasets.app, ["check", "--help"]).stdout.split())
     assert "exit code" in text
-
-
-def test_a_terminal_gets_a_drawn_table(capsys: pytest.CaptureFixture[str]) -> None:
-    datasets._draw_table(("split", "frames"), [("train", "367")])
-    drawn = capsys.readouterr().out
-    assert "train" in drawn
-    assert "367" in drawn

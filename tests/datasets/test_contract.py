@@ -15,6 +15,8 @@ WRITTEN = {"folder": "folder_root", "mpi-scene": "mpi_scene_root"}
 @pytest.fixture(params=sorted(DATASETS))
 def dataset(request: pytest.FixtureRequest) -> Dataset:
     name = request.param
+    if not DATASETS[name].needs_root:
+        return open_dataset(name)
     if name in WRITTEN:
         return open_dataset(name, request.getfixturevalue(WRITTEN[name]))
     return open_dataset(name, request.getfixturevalue("data_root") / ROOTS[name])

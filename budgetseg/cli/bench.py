@@ -1,0 +1,64 @@
+"""`budgetseg bench`: how fast and how good each part is on this machine."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetseg.cli.console import AsJson, print_json, print_table, progress
+
+__all__ = ["bench"]
+
+bench = typer.Typer(help="How fast and how good each part is on this machine.", no_args_is_help=True)
+
+
+@bench.callback()
+def _benches() -> None:
+    """How fast and how good each part is on this machine."""
+
+
+@bench.command("supervoxels")
+def supervoxels(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="BUDGETSEG_DATA",
+            help="Folder that holds camvid/ and suny/; ../shared/data where it exists, else a rendered street.",
+        ),
+    ] = None,
+    tier: Annotated[list[str] | None, typer.Option(help="Only this tier; may be repeated.")] = None,
+    scaling: Annotated[bool, typer.Option(help="Other frame sizes, a constant and a noise video instead.")] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs to take the median time of.")] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Supervoxels: CPU time on one thread, peak memory, and quality against labels."""
+    from budgetseg.evaluation.bench_supervoxels import bench_supervoxels, data_cases, scaling_cases
+    from budgetseg.evaluation.environment import environment
+    from budgetseg.supervoxels.tiers import TIERS, tier_named
+
+    tiers = tuple(tier_named(name).name for name in tier or TIERS)
+    cases = scaling_cases() if scaling else data_cases(data or _usual_place())
+    with progress("bench supervoxels", len(cases) * len(tiers), "runs") as advance:
+        rows = bench_supervoxels(cases, tiers, repeats, advance)
+    if as_json:
+        print_json({"bench": "supervoxels", "environment": environment(), "rows": rows})
+        return
+    print_table(tuple(rows[0]), [tuple(_cell(value) for value in row.values()) for row in rows])
+
+
+def _usual_place() -> Path | None:
+    place = Path(os.pardir) / "shared" / "data"
+    return place if place.is_dir() else None
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    return (
+        f"{value:.3f}"
+        if isinstance(value, float) and value < 10
+        else f"{value:.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )

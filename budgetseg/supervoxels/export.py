@@ -1,0 +1,181 @@
+"""A video file to a folder of supervoxels: the job behind `budgetseg supervoxels`."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+from types import TracebackType
+
+import cv2
+import numpy as np
+
+from budgetseg.errors import UsageError
+from budgetseg.files import atomic_folder
+from budgetseg.supervoxels.hierarchy import level_price
+from budgetseg.supervoxels.segment import Segmenter
+from budgetseg.supervoxels.store import IdsWriter, ids_to_rgb, write_graph
+from budgetseg.supervoxels.tiers import tier_named
+from budgetseg.types import Int32, UInt8
+from budgetseg.video import VideoSource, VideoWriter, mark_boundaries
+
+__all__ = ["Request", "Summary", "export_supervoxels"]
+
+WINDOW_VOXELS = 20_000_000
+"""Longest stretch of video that is segmented at once: 115 frames of 480x360, in about 600 MB."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What supervoxels to make, and which files.
+
+    Attributes
+    ----------
+    n : how many in the whole video
+    level : of the hierarchy, instead of n
+    tier : quality or fast
+    window : frames that are segmented at once; as many as WINDOW_VOXELS allows if None
+    threads : cores to use; the result does not depend on it
+    overlay : write overlay.mp4
+    pngs : write ids/*.png
+    """
+
+    n: int = 1000
+    level: int | None = None
+    tier: str = "quality"
+    window: int | None = None
+    threads: int = 1
+    overlay: bool = True
+    pngs: bool = False
+
+    def check(self) -> None:
+        """UsageError where a number or a name makes no sense."""
+        tier_named(self.tier)
+        if self.level is not None:
+            level_price(self.level)
+        for name, value in (("n", self.n), ("window", self.window or 1), ("threads", self.threads)):
+            if value < 1:
+                raise UsageError(f"{name} must be 1 or more. Got {value}")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was made, and how long it took."""
+
+    video: str
+    n_frames: int
+    width: int
+    height: int
+    tier: str
+    n: int
+    n_edges: int
+    mean_voxels: float
+    mean_frames: float
+    n_windows: int
+    read_s: float
+    segment_s: float
+    write_s: float
+
+
+def export_supervoxels(
+    source: VideoSource, folder: Path, request: Request, advance: Callable[[int], None] = lambda _: None
+) -> Summary:
+    """Segment a video into `folder`: ids.npz, graph.npz and, as asked, overlay.mp4 and ids/*.png."""
+    request.check()
+    lengths = _window_lengths(source.count(), source.width * source.height, request.window)
+    n_frames, done = sum(lengths), 0
+    segmenter = Segmenter((source.height, source.width), request.tier, request.threads)
+    spent = _Stages()
+    with atomic_folder(folder) as part:
+        with _Outputs(part, source, n_frames, request) as outputs:
+            for frames in spent.reading(_windows(source, lengths)):
+                done += len(frames)
+                with spent.on("segment"):
+                    n_new = max(0, request.n * done // n_frames - segmenter.n)
+                    ids = segmenter.push(frames, n_new=n_new, level=request.level)
+                with spent.on("write"):
+                    outputs.write(frames, ids)
+                advance(len(frames))
+        graph = segmenter.graph()
+        write_graph(part / "graph.npz", graph)
+    return Summary(
+        video=source.name,
+        n_frames=n_frames,
+        width=source.width,
+        height=source.height,
+        tier=request.tier,
+        n=len(graph),
+        n_edges=len(graph.edges),
+        mean_voxels=float(graph.sizes.mean()),
+        mean_frames=float((graph.boxes[:, 1] - graph.boxes[:, 0]).mean()),
+        n_windows=len(lengths),
+        **{f"{stage}_s": round(seconds, 4) for stage, seconds in spent.seconds.items()},
+    )
+
+
+class _Stages:
+    """Seconds spent on each stage."""
+
+    def __init__(self) -> None:
+        self.seconds = {"read": 0.0, "segment": 0.0, "write": 0.0}
+
+    @contextmanager
+    def on(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[stage] += time.perf_counter() - started
+
+    def reading(self, items: Iterator[UInt8]) -> Iterator[UInt8]:
+        """The items, with the time to get each of them counted."""
+        while True:
+            with self.on("read"):
+                item = next(items, None)
+            if item is None:
+                return
+            yield item
+
+
+class _Outputs(AbstractContextManager["_Outputs"]):
+    """The files that grow with every window."""
+
+    def __init__(self, folder: Path, source: VideoSource, n_frames: int, request: Request) -> None:
+        self._stack = ExitStack()
+        self._n_written = 0
+        self._ids = self._stack.enter_context(IdsWriter(folder / "ids.npz", (n_frames, source.height, source.width)))
+        self._overlay, self._pngs = None, folder / "ids" if request.pngs else None
+        if request.overlay:
+            writer = VideoWriter(folder / "overlay.mp4", (source.width, source.height), source.rate)
+            self._overlay = self._stack.enter_context(writer)
+        if self._pngs is not None:
+            self._pngs.mkdir()
+
+    def write(self, frames: UInt8, ids: Int32) -> None:
+        """Append a window: frames (t, H, W, 3), ids (t, H, W)."""
+        self._ids.write(ids)
+        for frame, frame_ids in zip(frames, ids, strict=True):
+            if self._overlay is not None:
+                self._overlay.write(mark_boundaries(frame, frame_ids))
+            if self._pngs is not None:
+                path = self._pngs / f"{self._n_written:06d}.png"
+                cv2.imwrite(str(path), ids_to_rgb(frame_ids)[..., ::-1])
+            self._n_written += 1
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, at)
+
+
+def _window_lengths(n_frames: int, n_pixels: int, longest: int | None) -> list[int]:
+    """Cut a video into the fewest windows of nearly equal length."""
+    n_windows = -(-n_frames // (longest or max(1, WINDOW_VOXELS // n_pixels)))
+    ends = [n_frames * (i + 1) // n_windows for i in range(n_windows)]
+    return [end - start for start, end in pairwise([0, *ends])]
+
+
+def _windows(source: VideoSource, lengths: list[int]) -> Iterator[UInt8]:
+    """The frames of a video, (length, H, W, 3) at a time; the last is shorter if the video is."""
+    frames = iter(source)
+    for length in lengths:
+        pixels = [frame.pixels for frame in islice(frames, length)]
+        if pixels:
+            yield np.stack(pixels)

@@ -1,0 +1,60 @@
+"""Supervoxels on disk: ids frame by frame, so that no length of video has to fit in memory."""
+
+import zipfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from budgetseg.errors import VideoError
+from budgetseg.types import Graph, Int32, UInt8
+
+__all__ = ["IdsWriter", "ids_to_rgb", "write_graph"]
+
+
+class IdsWriter:
+    """Writes `ids.npz` (array `ids`, (T, H, W) int32) a few frames at a time; `np.load` reads it.
+
+    Parameters
+    ----------
+    path : the file to write
+    shape : (T, H, W), stated beforehand since the file begins with it
+    """
+
+    def __init__(self, path: Path, shape: tuple[int, int, int]) -> None:
+        self.shape = shape
+        self._missing = shape[0]
+        self._archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        self._member = self._archive.open("ids.npy", "w", force_zip64=True)
+        header = {"descr": "<i4", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._member, header)
+
+    def write(self, ids: Int32) -> None:
+        """Append frames, (t, H, W)."""
+        self._missing -= len(ids)
+        for frame in ids:
+            self._member.write(np.ascontiguousarray(frame, "<i4").data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._member.close()
+        self._archive.close()
+        if kind is None and self._missing:
+            raise VideoError(
+                f"the video announced {self.shape[0]} frames but gave {self.shape[0] - self._missing}; "
+                f"repair it, or give --end"
+            )
+
+
+def write_graph(path: Path, graph: Graph) -> None:
+    """`graph.npz`: one array per field of `Graph`, and `key_frames`."""
+    fields = {name: getattr(graph, name) for name in ("edges", "contact", "sizes", "centroids", "boxes", "bins")}
+    np.savez_compressed(path, **fields, key_frames=graph.key_frames)
+
+
+def ids_to_rgb(ids: Int32) -> UInt8:
+    """Ids (H, W) as colours (H, W, 3): id = red + 256 green + 65536 blue."""
+    return np.stack([ids & 255, (ids >> 8) & 255, (ids >> 16) & 255], axis=-1).astype(np.uint8)
