@@ -54,7 +54,11 @@ class Request:
         tier_named(self.tier)
         if self.level is not None:
             level_price(self.level)
-        for name, value in (("n", self.n), ("window", self.window or 1), ("threads", self.threads)):
+        for name, value in (
+            ("n", self.n),
+            ("window", 1 if self.window is None else self.window),
+            ("threads", self.threads),
+        ):
             if value < 1:
                 raise UsageError(f"{name} must be 1 or more. Got {value}")
 
