@@ -57,7 +57,7 @@ class GraphBuilder:
         edges = np.stack([self._keys >> 32, self._keys & 0xFFFFFFFF], axis=1).astype(np.int32)
         sizes = self._sums[:, 3].astype(np.int64)
         centroids = self._sums[:, :3] / self._sums[:, 3:]
-        return Graph(edges, self._contact, sizes, centroids, self._boxes, direction_bins(centroids, edges))
+        return Graph(edges, self._contact, sizes, centroids, self._boxes.copy(), direction_bins(centroids, edges))
 
     def _make_room(self, n: int) -> None:
         extra = n - len(self._sums)

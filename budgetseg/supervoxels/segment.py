@@ -99,6 +99,8 @@ class Segmenter:
 
     def push(self, frames: UInt8, *, n_new: int = 0, level: int | None = None) -> Int32:
         """Ids (T, H, W) of the next frames, with `n_new` new ones, or as many as a level gives."""
+        if frames.shape[1:3] != self._size:
+            raise UsageError(f"frames must be of the size announced, {self._size}. Got {frames.shape[1:3]}")
         window = segment_window(frames, self._reduce, self._before, self._threads)
         if level is not None:
             n_new = window.tree.count_below(level_price(level, self._reduce))
@@ -133,7 +135,8 @@ def _check_count(n: int) -> None:
 
 def warm_up() -> None:
     """Compile, or load from the cache, all that segmentation needs, so that no clock pays for it."""
-    segmenter = Segmenter((12, 12))
+    frames = np.zeros((2, 100, 200, 3), np.uint8)  # large enough for the fast tier to reduce them
+    segmenter = Segmenter((100, 200), "fast")
     for _ in range(2):
-        segmenter.push(np.zeros((2, 12, 12, 3), np.uint8), n_new=1)
+        segmenter.push(frames, n_new=1)
     segmenter.graph()
