@@ -97,7 +97,7 @@ def merge_regions(regions: Regions) -> Tree:
     n = len(regions)
     renamed = np.arange(n + len(order), dtype=np.int32)
     renamed[n + order] = np.arange(n, n + len(order), dtype=np.int32)
-    counts = np.count_nonzero(regions.groups < 0) - np.cumsum([0, *takes[order]])
+    counts = np.count_nonzero(regions.groups < 0) - np.concatenate([[0], np.cumsum(takes[order])])
     return Tree(n, renamed[children[order]], prices[order], counts)
 
 
