@@ -1,7 +1,13 @@
-"""The `budgetseg` program: its commands, and how an error becomes one line and exit code 2."""
+"""The `budgetseg` program: its commands, and how it ends.
 
+An error, of input or of usage, is one line and exit code 2; Ctrl-C is one line and 130, SIGTERM one line and 143.
+"""
+
+import signal
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -39,10 +45,76 @@ def _options(
     """Label every pixel of a video within a time budget."""
 
 
+class _Terminated(BaseException):
+    """SIGTERM came: an exception, so that every `finally` runs and removes what is half done."""
+
+
+_PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+"""The parser's UsageError, which typer takes from click or, since it brings its own copy, from there."""
+
+_STOPS: dict[type[BaseException], tuple[str, int]] = {
+    KeyboardInterrupt: ("interrupted", 128 + signal.SIGINT),
+    _Terminated: ("terminated", 128 + signal.SIGTERM),
+}
+
+
 def main() -> None:
-    """Run the program; an expected error prints one line and exits with code 2."""
+    """Run the program and exit: 0 if all went well, 2 after an error, 130 or 143 where a signal stopped it."""
     try:
-        app()
-    except BudgetsegError as error:
+        with _terminable():
+            code = app(prog_name="budgetseg", standalone_mode=False)
+    except BaseException as error:
+        sys.exit(_explain(error))
+    if code == _STOPS[KeyboardInterrupt][1]:  # typer has caught it
+        _say_stopped("interrupted")
+    sys.exit(code or 0)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM raise within the block."""
+
+    def raise_once(number: int, _: object) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not break the clearing up
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, raise_once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _explain(error: BaseException) -> int:
+    """Print what ended the program as one line; its exit code. What is not expected is raised again."""
+    if isinstance(error, BudgetsegError):
         typer.echo(f"budgetseg: {error}", err=True)
-        sys.exit(2)
+        return 2
+    if isinstance(error, _PARSER_ERROR):
+        _say_misused(error)
+        return 2
+    stop = next((_STOPS[type(cause)] for cause in _causes(error) if type(cause) in _STOPS), None)
+    if stop is None:
+        raise error
+    _say_stopped(stop[0])
+    return stop[1]
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it came from: compiled code turns a signal into a SystemError."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _say_stopped(how: str) -> None:
+    typer.echo(f"budgetseg: {how}; no half-written file is left", err=True)
+
+
+def _say_misused(error: Any) -> None:
+    message = error.format_message()
+    if not message or "\n" in message:  # no error: the help of a command that was given nothing
+        typer.echo(message, err=True)
+        return
+    command = error.ctx.command_path if error.ctx else "budgetseg"
+    typer.echo(f"budgetseg: {message[0].lower()}{message[1:].rstrip('.')}; see {command} --help", err=True)

@@ -1,15 +1,35 @@
 """The program as a whole."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 import budgetseg
-from budgetseg.cli.app import app
+from budgetseg.cli.app import app, main
+
+Ending = tuple[int, str, str]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ending]:
+    """Run the program as a shell does: its exit code, standard output and standard error."""
+
+    def run(*words: str) -> Ending:
+        monkeypatch.setattr("sys.argv", ["budgetseg", *words])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        assert isinstance(exit_.value.code, int)
+        return exit_.value.code, *capsys.readouterr()
+
+    return run
 
 
 def commands(group: typer.Typer, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
@@ -43,3 +63,76 @@ def test_importing_the_package_is_quick() -> None:
 
     bare = min(seconds("pass") for _ in range(3))
     assert min(seconds("import budgetseg, budgetseg.cli") for _ in range(3)) - bare < 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["frob"], "no such command 'frob'; see budgetseg --help"),
+        (["supervoxels"], "missing argument 'video'; see budgetseg supervoxels --help"),
+        (["supervoxels", "x", "--frob"], "no such option: --frob; see budgetseg supervoxels --help"),
+        (["supervoxels", "x", "-n", "many"], "invalid value for '-n'"),
+        (["supervoxels", "x", "--stride"], "option '--stride' requires an argument"),
+        (["bench", "supervoxels", "--repeats", "0"], "see budgetseg bench supervoxels --help"),
+    ],
+)
+def test_a_slip_on_the_command_line_is_one_line_and_exit_code_2(
+    run: Callable[..., Ending], words: list[str], line: str
+) -> None:
+    code, out, err = run(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("budgetseg: ")
+    assert line in err
+
+
+@pytest.mark.parametrize("words", [[], ["bench"]])
+def test_nothing_asked_for_gets_the_help(run: Callable[..., Ending], words: list[str]) -> None:
+    code, out, err = run(*words)
+    assert code == 2
+    assert "Usage: budgetseg" in out + err
+    assert "supervoxels" in out + err
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["datasets", "list"]])
+def test_a_run_that_ends_well_exits_with_0(run: Callable[..., Ending], words: list[str]) -> None:
+    assert run(*words)[::2] == (0, "")
+
+
+def test_the_shell_can_complete_commands() -> None:
+    asked = {"_BUDGETSEG_COMPLETE": "complete_bash", "COMP_WORDS": "budgetseg sup", "COMP_CWORD": "1"}
+    words = [sys.executable, "-m", "budgetseg"]
+    done = subprocess.run(words, env=os.environ | asked, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["supervoxels"]
+
+
+def test_compiled_code_that_hides_ctrl_c_still_ends_in_one_line(
+    run: Callable[..., Ending], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compiled(*_: object) -> None:
+        raise SystemError("CPUDispatcher returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("budgetseg.datasets.synthetic.render", compiled)
+    assert run("demo") == (130, "", "budgetseg: interrupted; no half-written file is left\n")
+
+
+def test_an_error_that_nobody_expects_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise SystemError("a bug")
+
+    monkeypatch.setattr("budgetseg.datasets.synthetic.render", broken)
+    monkeypatch.setattr("sys.argv", ["budgetseg", "demo"])
+    with pytest.raises(SystemError, match="a bug"):
+        main()
+
+
+@pytest.mark.parametrize(("stop", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
+def test_a_stopped_command_says_so_and_leaves_nothing(tmp_path: Path, stop: signal.Signals, word: str) -> None:
+    words = [sys.executable, "-m", "budgetseg", "demo", "-o", str(tmp_path / "out")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        process.send_signal(stop)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (128 + stop, "")
+    assert err == f"budgetseg: {word}; no half-written file is left\n"
+    assert not list(tmp_path.iterdir())
