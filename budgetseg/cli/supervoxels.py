@@ -3,11 +3,14 @@
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from budgetseg.supervoxels import Summary
 
 __all__ = ["supervoxels"]
 
@@ -15,14 +18,16 @@ __all__ = ["supervoxels"]
 def supervoxels(
     video: Annotated[Path, typer.Argument(help="A video file, or a folder of PNG or JPEG frames.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("supervoxels"),
-    n: Annotated[int, typer.Option("-n", help="How many supervoxels in the whole video.")] = 1000,
+    n: Annotated[
+        int | None, typer.Option("-n", help="How many supervoxels in the whole video; 1000 if no level is given.")
+    ] = None,
     level: Annotated[
         int | None,
         typer.Option(help="Level of the hierarchy, 0 (fine) to 20 (coarse), instead of -n; 9 is the paper's."),
     ] = None,
     tier: Annotated[str, typer.Option(help="'quality', or 'fast' for a few milliseconds a frame.")] = "quality",
     size: Annotated[str | None, typer.Option(help="Resize frames first, for example 480x360.")] = None,
-    stride: Annotated[int, typer.Option(help="Take every so-manieth frame.")] = 1,
+    stride: Annotated[int, typer.Option(help="Take one frame in so many.")] = 1,
     start: Annotated[int, typer.Option(help="First frame, from 0.")] = 0,
     end: Annotated[int | None, typer.Option(help="Frame to stop before.")] = None,
     window: Annotated[
@@ -45,32 +50,30 @@ def supervoxels(
     request = Request(n, level, tier, window, threads, overlay, pngs)
     request.check()
     source = open_video(video, size=parse_size(size), stride=stride, start=start, end=end)
+    n_frames = source.count()
     if not as_json:
-        typer.echo(_announce(source.n_frames, source.duration_s, source.width, source.height))
+        seconds = "" if source.duration_s is None else f", {source.duration_s:.1f} s"
+        typer.echo(f"{n_frames} frames of {source.width}×{source.height}{seconds}")
     warm_up()
-    with progress("supervoxels", source.n_frames) as advance:
+    with progress("supervoxels", n_frames) as advance:
         summary = export_supervoxels(source, output, request, advance)
     if as_json:
         print_json({**asdict(summary), "output": str(output)})
-        return
-    print_table(
-        ("supervoxels", "edges", "mean voxels", "mean frames", "read s", "segment s", "write s"),
-        [
-            (
-                str(summary.n),
-                str(summary.n_edges),
-                f"{summary.mean_voxels:.0f}",
-                f"{summary.mean_frames:.1f}",
-                f"{summary.read_s:.2f}",
-                f"{summary.segment_s:.2f}",
-                f"{summary.write_s:.2f}",
-            )
-        ],
-    )
-    typer.echo(f"Results are in {output}")
+    else:
+        _print_summary(summary, request.n)
+        typer.echo(f"Results are in {output}")
 
 
-def _announce(n_frames: int | None, duration_s: float | None, width: int, height: int) -> str:
-    frames = "an unknown number of" if n_frames is None else str(n_frames)
-    seconds = "" if duration_s is None else f", {duration_s:.1f} s"
-    return f"{frames} frames of {width}×{height}{seconds}"
+def _print_summary(summary: "Summary", asked: int | None) -> None:
+    figures = {
+        "supervoxels": str(summary.n),
+        "edges": str(summary.n_edges),
+        "mean voxels": f"{summary.mean_voxels:.0f}",
+        "mean frames": f"{summary.mean_frames:.1f}",
+        "read s": f"{summary.read_s:.2f}",
+        "segment s": f"{summary.segment_s:.2f}",
+        "write s": f"{summary.write_s:.2f}",
+    }
+    print_table(tuple(figures), [tuple(figures.values())])
+    if asked is not None and summary.n < asked:
+        typer.echo(f"The finest partition of this video has {summary.n} supervoxels, fewer than the {asked} asked for.")

@@ -1,9 +1,11 @@
 """A video file to a folder of supervoxels: the job behind `budgetseg supervoxels`."""
 
+import json
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, pairwise
 from pathlib import Path
 from types import TracebackType
@@ -11,19 +13,22 @@ from types import TracebackType
 import cv2
 import numpy as np
 
-from budgetseg.errors import UsageError
+from budgetseg.errors import OutputError, UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.supervoxels.hierarchy import level_price
 from budgetseg.supervoxels.segment import Segmenter
 from budgetseg.supervoxels.store import IdsWriter, ids_to_rgb, write_graph
 from budgetseg.supervoxels.tiers import tier_named
-from budgetseg.types import Int32, UInt8
+from budgetseg.types import Graph, Int32, UInt8
 from budgetseg.video import VideoSource, VideoWriter, mark_boundaries
 
 __all__ = ["Request", "Summary", "export_supervoxels"]
 
-WINDOW_VOXELS = 20_000_000
-"""Longest stretch of video that is segmented at once: 115 frames of 480x360, in about 600 MB."""
+WINDOW_BYTES = 700_000_000
+"""About what a window may take beside the program itself: 115 frames of 480x360 in `quality`, 300 in `fast`."""
+
+SHORTEST_WINDOW = 8
+"""Frames; large frames get at least so many, whatever they take."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,16 @@ class Request:
 
     Attributes
     ----------
-    n : how many in the whole video
+    n : how many in the whole video; 1,000 if neither this nor the level is given
     level : of the hierarchy, instead of n
     tier : quality or fast
-    window : frames that are segmented at once; as many as WINDOW_VOXELS allows if None
+    window : frames that are segmented at once; as many as WINDOW_BYTES allows if None
     threads : cores to use; the result does not depend on it
     overlay : write overlay.mp4
     pngs : write ids/*.png
     """
 
-    n: int = 1000
+    n: int | None = None
     level: int | None = None
     tier: str = "quality"
     window: int | None = None
@@ -54,12 +59,10 @@ class Request:
         tier_named(self.tier)
         if self.level is not None:
             level_price(self.level)
-        for name, value in (
-            ("n", self.n),
-            ("window", 1 if self.window is None else self.window),
-            ("threads", self.threads),
-        ):
-            if value < 1:
+        if self.n is not None and self.level is not None:
+            raise UsageError("a number and a level of supervoxels cannot both be met; give one of them")
+        for name, value in (("n", self.n), ("window", self.window), ("threads", self.threads)):
+            if value is not None and value < 1:
                 raise UsageError(f"{name} must be 1 or more. Got {value}")
 
 
@@ -69,9 +72,11 @@ class Summary:
 
     video: str
     n_frames: int
+    rate: float
     width: int
     height: int
     tier: str
+    level: int | None
     n: int
     n_edges: int
     mean_voxels: float
@@ -85,10 +90,10 @@ class Summary:
 def export_supervoxels(
     source: VideoSource, folder: Path, request: Request, advance: Callable[[int], None] = lambda _: None
 ) -> Summary:
-    """Segment a video into `folder`: ids.npz, graph.npz and, as asked, overlay.mp4 and ids/*.png."""
+    """Segment a video into `folder`: ids.npz, graph.npz, summary.json and, as asked, overlay.mp4 and ids/*.png."""
     request.check()
-    lengths = _window_lengths(source.count(), source.width * source.height, request.window)
-    n_frames, done = sum(lengths), 0
+    n_frames, done, n = source.count(), 0, request.n or 1000
+    lengths = _window_lengths(n_frames, request.window or _longest_window(source, request.tier))
     segmenter = Segmenter((source.height, source.width), request.tier, request.threads)
     spent = _Stages()
     with atomic_folder(folder) as part:
@@ -96,19 +101,28 @@ def export_supervoxels(
             for frames in spent.reading(_windows(source, lengths)):
                 done += len(frames)
                 with spent.on("segment"):
-                    n_new = max(0, request.n * done // n_frames - segmenter.n)
-                    ids = segmenter.push(frames, n_new=n_new, level=request.level)
+                    n_new = max(0, n * done // n_frames - segmenter.n)
+                    ids = segmenter.push(frames, n_new=n_new, level=request.level, advance=advance)
                 with spent.on("write"):
                     outputs.write(frames, ids)
-                advance(len(frames))
-        graph = segmenter.graph()
+        with spent.on("segment"):
+            graph = segmenter.graph()
         write_graph(part / "graph.npz", graph)
+        summary = _summarise(source, request, graph, spent, lengths)
+        (part / "summary.json").write_text(json.dumps(asdict(summary), indent=2) + "\n")
+        _forget_earlier(folder)
+    return summary
+
+
+def _summarise(source: VideoSource, request: Request, graph: Graph, spent: "_Stages", lengths: list[int]) -> Summary:
     return Summary(
         video=source.name,
-        n_frames=n_frames,
+        n_frames=sum(lengths),
+        rate=source.rate,
         width=source.width,
         height=source.height,
         tier=request.tier,
+        level=request.level,
         n=len(graph),
         n_edges=len(graph.edges),
         mean_voxels=float(graph.sizes.mean()),
@@ -162,16 +176,30 @@ class _Outputs(AbstractContextManager["_Outputs"]):
                 self._overlay.write(mark_boundaries(frame, frame_ids))
             if self._pngs is not None:
                 path = self._pngs / f"{self._n_written:06d}.png"
-                cv2.imwrite(str(path), ids_to_rgb(frame_ids)[..., ::-1])
+                if not cv2.imwrite(str(path), ids_to_rgb(frame_ids)[..., ::-1]):
+                    raise OutputError(f"cannot write '{path.name}'; free some space or choose another place")
             self._n_written += 1
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stack.__exit__(kind, error, at)
 
 
-def _window_lengths(n_frames: int, n_pixels: int, longest: int | None) -> list[int]:
+def _forget_earlier(folder: Path) -> None:
+    """Remove what an earlier run may have left that this one need not replace, so that all files belong together."""
+    (folder / "overlay.mp4").unlink(missing_ok=True)
+    shutil.rmtree(folder / "ids", ignore_errors=True)
+
+
+def _longest_window(source: VideoSource, tier: str) -> int:
+    """Frames that WINDOW_BYTES hold: 10 bytes a pixel for its colour and id, 25 a voxel for leaves and merges."""
+    n_pixels = source.width * source.height
+    bytes_per_pixel = 10 + 25 / tier_named(tier).reduce(n_pixels) ** 2
+    return max(SHORTEST_WINDOW, int(WINDOW_BYTES / (n_pixels * bytes_per_pixel)))
+
+
+def _window_lengths(n_frames: int, longest: int) -> list[int]:
     """Cut a video into the fewest windows of nearly equal length."""
-    n_windows = -(-n_frames // (longest or max(1, WINDOW_VOXELS // n_pixels)))
+    n_windows = -(-n_frames // longest)
     ends = [n_frames * (i + 1) // n_windows for i in range(n_windows)]
     return [end - start for start, end in pairwise([0, *ends])]
 
@@ -180,6 +208,9 @@ def _windows(source: VideoSource, lengths: list[int]) -> Iterator[UInt8]:
     """The frames of a video, (length, H, W, 3) at a time; the last is shorter if the video is."""
     frames = iter(source)
     for length in lengths:
-        pixels = [frame.pixels for frame in islice(frames, length)]
-        if pixels:
-            yield np.stack(pixels)
+        window, n = np.empty((length, source.height, source.width, 3), np.uint8), 0
+        for frame in islice(frames, length):
+            window[n] = frame.pixels
+            n += 1
+        if n:
+            yield window[:n]

@@ -41,6 +41,7 @@ class GraphBuilder:
         self._boxes = np.zeros((0, 6), np.int32)
         self._keys: Int64 = np.zeros(0, np.int64)
         self._contact: Int64 = np.zeros(0, np.int64)
+        self._waiting: list[tuple[Int64, Int64]] = []
 
     def add(self, ids: Int32) -> None:
         """Take in the next frames, (T, h, w), with ids that go on from the frames before."""
@@ -54,6 +55,7 @@ class GraphBuilder:
 
     def build(self) -> Graph:
         """The graph of all frames so far."""
+        self._take_in()
         edges = np.stack([self._keys >> 32, self._keys & 0xFFFFFFFF], axis=1).astype(np.int32)
         sizes = self._sums[:, 3].astype(np.int64)
         centroids = self._sums[:, :3] / self._sums[:, 3:]
@@ -67,10 +69,18 @@ class GraphBuilder:
             self._boxes = np.concatenate([self._boxes, np.tile(empty, (extra, 1))])
 
     def _add_faces(self, pairs: Int32, areas: Int64) -> None:
-        keys = np.concatenate([self._keys, pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]])
+        self._waiting.append((pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1], areas))
+        # Only when as much is waiting as is there: the total work then grows no faster than the number of edges.
+        if sum(len(keys) for keys, _ in self._waiting) > len(self._keys):
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """Add up the faces of pairs that were seen more than once."""
+        keys = np.concatenate([self._keys, *(keys for keys, _ in self._waiting)])
+        areas = np.concatenate([self._contact, *(areas for _, areas in self._waiting)])
         self._keys, which = np.unique(keys, return_inverse=True)
-        summed = np.bincount(which, np.concatenate([self._contact, areas]), len(self._keys))
-        self._contact = summed.astype(np.int64)
+        self._contact = np.bincount(which, areas, len(self._keys)).astype(np.int64)
+        self._waiting = []
 
 
 def neighbourhood_graph(ids: Int32) -> Graph:

@@ -20,6 +20,7 @@ Xu and Corso, LIBSVX: a supervoxel library and benchmark for early video process
 import cv2
 import numpy as np
 
+from budgetseg.errors import UsageError
 from budgetseg.supervoxels.truth import achievable_accuracy, count_labels
 from budgetseg.types import IGNORE, Bool, Int32, Int64, UInt8
 
@@ -31,6 +32,8 @@ def measure(ids: Int32, labels: UInt8, frames: UInt8) -> dict[str, float]:
     n = int(ids.max()) + 1
     counts = count_labels(ids, labels, IGNORE)
     counts = counts[:, counts.any(axis=0)]
+    if counts.shape[1] == 0:
+        raise UsageError("no pixel has a label to measure against; give labels other than IGNORE")
     return {
         "n": n,
         "BR3D": _boundary_recall(ids, labels),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from budgetseg.types import Float32, Float64, Int32, UInt8
+from budgetseg.types import Float32, Float64, Int32, Int64, UInt8
 
 __all__ = ["FEATURE_WEIGHTS", "Regions", "describe", "faces", "faces_between"]
 
@@ -55,7 +55,7 @@ def _accumulate(ids, planes, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def faces(ids, heights, widths):  # type: ignore[no-untyped-def]
+def faces(ids: Int32, heights: Int64, widths: Int64) -> tuple[Int32, Int64]:
     """Pairs of different ids that touch within a volume (T, h, w), (E, 2), and the area they share, (E,).
 
     Voxels are `heights[y]` high, `widths[x]` wide and one frame long. The smaller id comes first in a pair; the order
@@ -75,11 +75,12 @@ def faces(ids, heights, widths):  # type: ignore[no-untyped-def]
                     used += _add(keys, areas, here, ids[t, y + 1, x], widths[x])
                 if t + 1 < n_frames and ids[t + 1, y, x] != here:
                     used += _add(keys, areas, here, ids[t + 1, y, x], heights[y] * widths[x])
-    return _listed(keys, areas)
+    pairs, contact = _listed(keys, areas)
+    return pairs, contact
 
 
 @njit(cache=True, nogil=True)
-def faces_between(before, after, heights, widths):  # type: ignore[no-untyped-def]
+def faces_between(before: Int32, after: Int32, heights: Int64, widths: Int64) -> tuple[Int32, Int64]:
     """Like `faces`, for the faces between two consecutive frames (h, w) alone."""
     height, width = before.shape
     keys, areas, used = np.full(1 << 12, -1, np.int64), np.zeros(1 << 12, np.int64), 0
@@ -89,7 +90,8 @@ def faces_between(before, after, heights, widths):  # type: ignore[no-untyped-de
         for x in range(width):
             if before[y, x] != after[y, x]:
                 used += _add(keys, areas, before[y, x], after[y, x], heights[y] * widths[x])
-    return _listed(keys, areas)
+    pairs, contact = _listed(keys, areas)
+    return pairs, contact
 
 
 @njit(cache=True, nogil=True, inline="always")

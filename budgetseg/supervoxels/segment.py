@@ -1,5 +1,6 @@
 """Video to supervoxels: whole clips with their hierarchy, long ones window by window."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,6 +41,7 @@ class Hierarchy:
 
     def cut(self, n: int) -> Supervoxels:
         """Exactly n supervoxels, or as many as the leaves where they are fewer."""
+        _check_positive("n", n)
         small = self.window.tree.cut(n)[self.window.leaf_ids]
         builder = GraphBuilder(self.size, self.reduce)
         builder.add(small)
@@ -51,7 +53,7 @@ class Hierarchy:
 
 
 def build_hierarchy(frames: UInt8, tier: str = "quality", threads: int = 1) -> Hierarchy:
-    """Every partition of frames (T, H, W, 3), RGB.
+    """Every partition of frames (T, H, W, 3), 8-bit RGB.
 
     Examples
     --------
@@ -61,14 +63,16 @@ def build_hierarchy(frames: UInt8, tier: str = "quality", threads: int = 1) -> H
     >>> np.unique(hierarchy.cut(2).ids[:, :, :16]), np.unique(hierarchy.cut(2).ids[:, :, 16:])
     (array([0], dtype=int32), array([1], dtype=int32))
     """
+    _check_frames(frames)
+    _check_positive("threads", threads)
     height, width = frames.shape[1:3]
     reduce = tier_named(tier).reduce(height * width)
     return Hierarchy(segment_window(frames, reduce, threads=threads), (height, width), reduce)
 
 
 def segment(frames: UInt8, n: int = 1000, tier: str = "quality", threads: int = 1) -> Supervoxels:
-    """N supervoxels of frames (T, H, W, 3), RGB, with their graph."""
-    _check_count(n)
+    """N supervoxels of frames (T, H, W, 3), 8-bit RGB, with their graph."""
+    _check_positive("n", n)
     return build_hierarchy(frames, tier, threads).cut(n)
 
 
@@ -90,6 +94,7 @@ class Segmenter:
     """
 
     def __init__(self, size: tuple[int, int], tier: str = "quality", threads: int = 1) -> None:
+        _check_positive("threads", threads)
         self.n = 0
         self._size = size
         self._reduce = tier_named(tier).reduce(size[0] * size[1])
@@ -97,11 +102,22 @@ class Segmenter:
         self._before: Slab | None = None
         self._graph = GraphBuilder(size, self._reduce)
 
-    def push(self, frames: UInt8, *, n_new: int = 0, level: int | None = None) -> Int32:
-        """Ids (T, H, W) of the next frames, with `n_new` new ones, or as many as a level gives."""
+    def push(
+        self,
+        frames: UInt8,
+        *,
+        n_new: int = 0,
+        level: int | None = None,
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> Int32:
+        """Ids (T, H, W) of the next frames, with `n_new` new ones, or as many as a level gives.
+
+        `advance` is told of every few frames that are done.
+        """
+        _check_frames(frames)
         if frames.shape[1:3] != self._size:
             raise UsageError(f"frames must be of the size announced, {self._size}. Got {frames.shape[1:3]}")
-        window = segment_window(frames, self._reduce, self._before, self._threads)
+        window = segment_window(frames, self._reduce, self._before, self._threads, advance)
         if level is not None:
             n_new = window.tree.count_below(level_price(level, self._reduce))
         names = self._name(window.regions.groups, window.tree.cut(n_new))
@@ -127,10 +143,14 @@ class Segmenter:
         return names[regions]
 
 
-def _check_count(n: int) -> None:
-    """UsageError unless n supervoxels make sense."""
-    if n < 1:
-        raise UsageError(f"the number of supervoxels must be 1 or more. Got {n}")
+def _check_frames(frames: UInt8) -> None:
+    if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[3] != 3 or frames.size == 0:
+        raise UsageError(f"frames must be (T, H, W, 3) uint8, none of them 0. Got {frames.shape} {frames.dtype}")
+
+
+def _check_positive(name: str, value: int) -> None:
+    if value < 1:
+        raise UsageError(f"{name} must be 1 or more. Got {value}")
 
 
 def warm_up() -> None:

@@ -1,6 +1,7 @@
 """Supervoxels on disk: ids frame by frame, so that no length of video has to fit in memory."""
 
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,7 +26,8 @@ class IdsWriter:
     def __init__(self, path: Path, shape: tuple[int, int, int]) -> None:
         self.shape = shape
         self._missing = shape[0]
-        self._archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        self._file = path.open("wb")
+        self._archive = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
         self._member = self._archive.open("ids.npy", "w", force_zip64=True)
         header = {"descr": "<i4", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._member, header)
@@ -40,13 +42,27 @@ class IdsWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._member.close()
-        self._archive.close()
-        if kind is None and self._missing:
+        if kind is not None:
+            self._abandon()
+            return
+        try:
+            self._member.close()
+            self._archive.close()
+            self._file.close()
+        except OSError:
+            self._abandon()
+            raise
+        if self._missing:
             raise VideoError(
                 f"the video announced {self.shape[0]} frames but gave {self.shape[0] - self._missing}; "
                 f"repair it, or give --end"
             )
+
+    def _abandon(self) -> None:
+        """Close without finishing: on a full disk the archive would try again, and complain, when it is collected."""
+        self._archive.fp = None
+        with suppress(OSError):
+            self._file.close()
 
 
 def write_graph(path: Path, graph: Graph) -> None:

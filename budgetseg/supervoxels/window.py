@@ -1,6 +1,6 @@
 """One window of a video: frames in, a tree of merges out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -52,11 +52,22 @@ class Window:
     last: Slab
 
 
-def segment_window(frames: UInt8, reduce: int = 1, before: Slab | None = None, threads: int = 1) -> Window:
-    """Leaves and merges of frames (T, H, W, 3), which `before` precedes; the same for any number of threads."""
-    starts = range(0, len(frames), BLOCK[0])
+def segment_window(
+    frames: UInt8,
+    reduce: int = 1,
+    before: Slab | None = None,
+    threads: int = 1,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Window:
+    """Leaves and merges of frames (T, H, W, 3), which `before` precedes; the same for any number of threads.
+
+    `advance` is told of every few frames that are done.
+    """
+    starts, slabs = range(0, len(frames), BLOCK[0]), []
     with ThreadPoolExecutor(threads) as pool:
-        slabs = list(pool.map(lambda t: _grow_slab(frames[t : t + BLOCK[0]], reduce), starts))
+        for slab in pool.map(lambda t: _grow_slab(frames[t : t + BLOCK[0]], reduce), starts):
+            slabs.append(slab)
+            advance(len(slab.ids))
     leaf_ids, regions = _stack(slabs if before is None else [before, *slabs])
     return Window(leaf_ids[-len(frames) :], regions, merge_regions(regions), slabs[-1])
 

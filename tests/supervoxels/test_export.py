@@ -8,23 +8,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetseg.errors import UsageError
-from budgetseg.supervoxels.export import WINDOW_VOXELS, Request, _window_lengths, export_supervoxels
+from budgetseg.supervoxels.export import SHORTEST_WINDOW, Request, _longest_window, _window_lengths, export_supervoxels
 from budgetseg.video import open_video
 
 
-@given(n_frames=st.integers(1, 5000), n_pixels=st.integers(1, 30_000_000), longest=st.none() | st.integers(1, 200))
-def test_windows_cover_the_video_in_nearly_equal_parts(n_frames: int, n_pixels: int, longest: int | None) -> None:
-    lengths = _window_lengths(n_frames, n_pixels, longest)
+@given(n_frames=st.integers(1, 5000), longest=st.integers(1, 200))
+def test_windows_cover_the_video_in_nearly_equal_parts(n_frames: int, longest: int) -> None:
+    lengths = _window_lengths(n_frames, longest)
     assert sum(lengths) == n_frames
     assert max(lengths) - min(lengths) <= 1
-    assert max(lengths) <= (longest or max(1, WINDOW_VOXELS // n_pixels))
+    assert max(lengths) <= longest
 
 
-def test_a_clip_of_a_hundred_frames_is_one_window() -> None:
-    assert _window_lengths(101, 480 * 360, None) == [101]
+def test_windows_are_longer_for_the_fast_tier_and_for_small_frames(data_root: Path) -> None:
+    small, large = (open_video(data_root / "clips" / "bikes.mp4", size=size) for size in ((480, 360), (1920, 1080)))
+    assert 101 <= _longest_window(small, "quality") < _longest_window(small, "fast")
+    assert _longest_window(large, "quality") < _longest_window(small, "quality")
+    assert _longest_window(large, "quality") >= SHORTEST_WINDOW
 
 
-@pytest.mark.parametrize("request_", [Request(n=0), Request(level=-1), Request(tier="?"), Request(window=0)])
+@pytest.mark.parametrize(
+    "request_", [Request(n=0), Request(level=-1), Request(n=5, level=3), Request(tier="?"), Request(window=0)]
+)
 def test_a_request_that_makes_no_sense_is_refused_before_any_work(request_: Request) -> None:
     with pytest.raises(UsageError):
         request_.check()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tracemalloc
 from itertools import accumulate
 
 import numpy as np
@@ -320,3 +321,30 @@ print(*compiled() - before)
 def test_after_the_warm_up_nothing_is_left_to_compile() -> None:
     run = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        np.zeros((0, 8, 8, 3), np.uint8),
+        np.zeros((2, 8, 8, 4), np.uint8),
+        np.zeros((2, 8, 8), np.uint8),
+        np.zeros((2, 8, 8, 3), np.float32),
+    ],
+    ids=["none", "alpha", "grey", "float"],
+)
+def test_frames_that_are_no_rgb_video_are_refused(frames: UInt8) -> None:
+    with pytest.raises(UsageError, match=r"frames must be \(T, H, W, 3\) uint8"):
+        build_hierarchy(frames)
+
+
+def test_memory_does_not_grow_with_the_length_of_a_stream() -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (8, 48, 64, 3), np.uint8)
+    segmenter, peaks = Segmenter((48, 64)), []
+    tracemalloc.start()
+    for _ in range(12):
+        tracemalloc.reset_peak()
+        segmenter.push(frames, n_new=2)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+    tracemalloc.stop()
+    assert max(peaks[6:]) < 1.1 * max(peaks[1:6])

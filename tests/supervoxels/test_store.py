@@ -1,5 +1,7 @@
 """Ids and graphs on disk."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -48,3 +50,24 @@ def test_a_stored_graph_is_whole(tmp_path: Path) -> None:
     with np.load(tmp_path / "graph.npz") as stored:
         assert sorted(stored) == ["bins", "boxes", "centroids", "contact", "edges", "key_frames", "sizes"]
         assert np.array_equal(stored["edges"], graph.edges)
+
+
+def test_a_full_disk_is_reported_once(tmp_path: Path) -> None:
+    code = f"""
+import resource, signal
+import numpy as np
+import subprocess
+import sys
+from pathlib import Path
+from budgetseg.supervoxels.store import IdsWriter
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+noise = np.random.default_rng(0).integers(0, 2**31, (4, 64, 64)).astype(np.int32)
+try:
+    with IdsWriter(Path({str(tmp_path)!r}) / "ids.npz", noise.shape) as writer:
+        writer.write(noise)
+except OSError as error:
+    print("refused:", error.strerror)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("refused: File too large\n", "")

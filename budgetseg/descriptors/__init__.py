@@ -1,0 +1,1 @@
+"""Descriptors of supervoxels: computed on demand, each at its price."""

@@ -1,0 +1,1 @@
+"""The networks behind the dcnn descriptors: architecture and training need PyTorch (extra `train`), running does not."""

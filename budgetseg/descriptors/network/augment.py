@@ -1,0 +1,67 @@
+"""Random views of labelled frames, made on the training device."""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import affine_grid, grid_sample
+
+from budgetseg.types import IGNORE
+
+__all__ = ["random_views"]
+
+SCALES = 0.6, 2.0
+ASPECT = 0.12
+TURN = 0.06  # radians
+
+
+def random_views(frames: Tensor, labels: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Zoomed, shifted, turned, mirrored and recoloured copies.
+
+    Parameters
+    ----------
+    frames : (B, 3, H, W) float, 0 to 1
+    labels : (B, H, W) uint8
+    rng : source of randomness on the device of the frames
+
+    Returns
+    -------
+    views : (B, 3, H, W) float
+    view_labels : (B, H, W) int64, `IGNORE` outside the frame
+    """
+    grid = affine_grid(_random_moves(len(frames), frames.device, rng), list(frames.shape), align_corners=False)
+    views = grid_sample(frames, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
+    # Shifted by one so that the zeros that fill the outside stand for IGNORE.
+    known = torch.where(labels == IGNORE, 0, labels.long() + 1).unsqueeze(1).float()
+    moved = grid_sample(known, grid, mode="nearest", padding_mode="zeros", align_corners=False).round().long()[:, 0]
+    return _recolour(views, rng), torch.where(moved == 0, IGNORE, moved - 1)
+
+
+def _random_moves(n: int, device: torch.device, rng: torch.Generator) -> Tensor:
+    """Affine maps from view to frame, (n, 2, 3)."""
+    u = torch.rand(6, n, device=device, generator=rng)
+    scale = torch.exp(math.log(SCALES[0]) + u[0] * (math.log(SCALES[1]) - math.log(SCALES[0])))
+    aspect = torch.exp((2 * u[1] - 1) * ASPECT)
+    turn = (2 * u[2] - 1) * TURN
+    mirror = torch.where(u[3] < 0.5, -1.0, 1.0)
+    wide, high = 1 / (scale * aspect), aspect / scale
+    room_x, room_y = (1 - wide).abs(), (1 - high).abs()
+    cos, sin = torch.cos(turn), torch.sin(turn)
+    rows = [
+        torch.stack([wide * cos * mirror, -high * sin, (2 * u[4] - 1) * room_x], 1),
+        torch.stack([wide * sin * mirror, high * cos, (2 * u[5] - 1) * room_y], 1),
+    ]
+    return torch.stack(rows, 1)
+
+
+def _recolour(frames: Tensor, rng: torch.Generator) -> Tensor:
+    """Brightness, contrast, saturation, tint and a little noise."""
+    u = 2 * torch.rand(4, len(frames), 1, 1, 1, device=frames.device, generator=rng) - 1
+    tint = 2 * torch.rand(len(frames), 3, 1, 1, device=frames.device, generator=rng) - 1
+    mean = frames.mean((1, 2, 3), keepdim=True)
+    frames = mean + (frames - mean) * torch.exp(0.35 * u[0])
+    grey = frames.mean(1, keepdim=True)
+    frames = grey + (frames - grey) * torch.exp(0.4 * u[1])
+    frames = frames * torch.exp(0.3 * u[2]) * (1 + 0.06 * tint)
+    noise = torch.randn(frames.shape, device=frames.device, generator=rng)
+    return (frames + 0.02 * (u[3].clamp(min=0)) * noise).clamp(0, 1)

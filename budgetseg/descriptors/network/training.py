@@ -1,0 +1,144 @@
+"""Training of the two networks, side by side: the large one learns from labels, the small one from both."""
+
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, interpolate, kl_div, log_softmax, softmax
+
+from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network
+from budgetseg.descriptors.network.augment import random_views
+from budgetseg.types import IGNORE, UInt8
+
+__all__ = ["MEAN", "STD", "Recipe", "predict", "train_networks"]
+
+MEAN, STD = 0.45, 0.27
+"""Frames, 0 to 1, enter the networks as (frame - MEAN) / STD."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train.
+
+    Attributes
+    ----------
+    n_steps : batches
+    batch : frames a batch
+    rate : highest learning rate of the one-cycle schedule
+    decay : weight decay
+    average : decay of the running average of the weights, which is what comes out
+    distil : weight of the large network's opinion in the loss of the small one
+    time_limit_s : steps are cut short to fit
+    seed : of everything random
+    """
+
+    n_steps: int = 5000
+    batch: int = 16
+    rate: float = 4e-3
+    decay: float = 2e-2
+    average: float = 0.998
+    distil: float = 1.0
+    time_limit_s: float = float("inf")
+    seed: int = 0
+
+
+def train_networks(
+    frames: UInt8, labels: UInt8, n_labels: int, recipe: Recipe, device: str = "cpu", say: Callable[[str], None] = print
+) -> dict[str, Network]:
+    """Networks `dcnn` and `dcnn_large` from frames (N, H, W, 3) and labels (N, H, W)."""
+    torch.manual_seed(recipe.seed)
+    rng = torch.Generator(device).manual_seed(recipe.seed)
+    data = torch.from_numpy(frames).to(device).permute(0, 3, 1, 2), torch.from_numpy(labels).to(device)
+    networks = {"dcnn": Network(n_labels, SMALL), "dcnn_large": Network(n_labels, LARGE)}
+    networks = {name: net.to(device, memory_format=torch.channels_last) for name, net in networks.items()}
+    averages = {name: deepcopy(network).eval() for name, network in networks.items()}
+    parameters = [parameter for network in networks.values() for parameter in network.parameters()]
+    optimiser = torch.optim.AdamW(parameters, recipe.rate, weight_decay=recipe.decay)
+    weights = _class_weights(labels, n_labels).to(device)
+    started = time.monotonic()
+    for step, done in _schedule(recipe, started):
+        for group in optimiser.param_groups:
+            group["lr"] = recipe.rate * _one_cycle(done)
+        losses = _losses(networks, _batch(data, recipe.batch, rng), weights, recipe.distil)
+        optimiser.zero_grad(set_to_none=True)
+        sum(losses.values(), torch.zeros((), device=device)).backward()
+        optimiser.step()
+        _follow(averages, networks, min(recipe.average, (step + 1) / (step + 10)))
+        if step % 200 == 0:
+            values = "  ".join(f"{name} {loss.item():.3f}" for name, loss in losses.items())
+            say(f"step {step}, {100 * done:.0f} %, {time.monotonic() - started:.0f} s: loss {values}")
+    return averages
+
+
+def _schedule(recipe: Recipe, started: float):  # type: ignore[no-untyped-def]
+    """Steps and the share of the training done, by count or by time, whichever runs out first."""
+    for step in range(recipe.n_steps):
+        done = max(step / recipe.n_steps, (time.monotonic() - started) / recipe.time_limit_s)
+        if done >= 1:
+            return
+        yield step, done
+
+
+def _one_cycle(done: float, warm: float = 0.1) -> float:
+    if done < warm:
+        return 0.04 + 0.96 * done / warm
+    return float(0.5 * (1 + np.cos(np.pi * (done - warm) / (1 - warm)))) + 1e-4
+
+
+def _class_weights(labels: UInt8, n_labels: int) -> Tensor:
+    """Rare classes count more, by the square root of how much rarer they are than the median class."""
+    counts = np.bincount(labels[labels != IGNORE], minlength=n_labels)[:n_labels].astype(np.float64)
+    present = counts > 0
+    weights = np.zeros(n_labels)
+    weights[present] = np.clip(np.sqrt(np.median(counts[present]) / counts[present]), 0.4, 4.0)
+    return torch.from_numpy(weights).float()
+
+
+def _batch(data: tuple[Tensor, Tensor], n: int, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    frames, labels = data
+    picked = torch.randint(len(frames), (n,), device=frames.device, generator=rng)
+    views, truths = random_views(frames[picked].float() / 255, labels[picked], rng)
+    return ((views - MEAN) / STD).contiguous(memory_format=torch.channels_last), truths
+
+
+def _losses(
+    networks: dict[str, Network], batch: tuple[Tensor, Tensor], weights: Tensor, distil: float
+) -> dict[str, Tensor]:
+    views, truths = batch
+    losses, scores = {}, {}
+    for name, network in networks.items():
+        with torch.autocast(views.device.type, torch.bfloat16, enabled=views.device.type == "cuda"):
+            small = network(views)
+        scores[name] = small.float()
+        full = interpolate(scores[name], size=truths.shape[1:], mode="bilinear", align_corners=False)
+        losses[name] = cross_entropy(full, truths, weights, ignore_index=IGNORE)
+    opinion = softmax(scores["dcnn_large"].detach(), 1)
+    gap = kl_div(log_softmax(scores["dcnn"], 1), opinion, reduction="none").sum(1).mean()
+    losses["dcnn"] = losses["dcnn"] + distil * gap
+    return losses
+
+
+@torch.no_grad()
+def _follow(averages: dict[str, Network], networks: dict[str, Network], keep: float) -> None:
+    for name, network in networks.items():
+        for kept, new in zip(averages[name].state_dict().values(), network.state_dict().values(), strict=True):
+            if kept.dtype.is_floating_point:
+                kept.lerp_(new, 1 - keep)
+            else:
+                kept.copy_(new)
+
+
+@torch.no_grad()
+def predict(network: nn.Module, frames: UInt8, device: str = "cpu") -> UInt8:
+    """Most likely class of every pixel, (N, H, W), of frames (N, H, W, 3)."""
+    network = network.to(device).eval()
+    labels = []
+    for frame in frames:
+        x = (torch.from_numpy(frame).to(device).permute(2, 0, 1)[None].float() / 255 - MEAN) / STD
+        scores = interpolate(network(x), size=frame.shape[:2], mode="bilinear", align_corners=False)
+        labels.append(scores.argmax(1)[0].to(torch.uint8).cpu().numpy())
+    return np.stack(labels)
