@@ -22,6 +22,7 @@ from budgetseg.types import UInt8
 
 __all__ = ["VideoWriter"]
 
+_LOWEST_RATE = Fraction(1, 1001)  # a time lapse with longer waits plays faster than it was
 _BT709 = 1  # of the colour matrices that a stream can name
 _ENCODERS = {"libx264": {"crf": "20", "preset": "veryfast"}, "mpeg4": {"qmin": "2", "qmax": "5"}}
 
@@ -36,7 +37,7 @@ class VideoWriter:
     ----------
     path : the suffix chooses the container; .mp4 plays everywhere
     size : width and height of the frames
-    rate : frames a second
+    rate : frames a second; 1/1001 where it is lower
 
     Examples
     --------
@@ -118,7 +119,7 @@ def _add_stream(container: OutputContainer, size: tuple[int, int], rate: float) 
 
 def _fraction(rate: float) -> Fraction:
     """Frames a second as containers store it: 1001 is the largest denominator in use, as in 30000/1001."""
-    return Fraction(rate).limit_denominator(1001)
+    return max(Fraction(rate).limit_denominator(1001), _LOWEST_RATE)
 
 
 def _is_there(encoder: str) -> bool:

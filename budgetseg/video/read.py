@@ -15,6 +15,8 @@ from budgetseg.video.images import open_folder
 
 __all__ = ["VideoSource", "open_video"]
 
+_LONGEST_SIDE = 16384  # pixels: twice that of 8K, and below what image libraries refuse
+
 
 @dataclass(frozen=True)
 class VideoSource:
@@ -149,6 +151,8 @@ def _open_clip(path: Path, span: Span, threads: int | None) -> Clip:
 def _check_size(size: tuple[int, int] | None) -> None:
     if size is not None and min(size) < 1:
         raise VideoError(f"size must be a width and a height of 1 or more. Got {size}; for example (480, 360)")
+    if size is not None and max(size) > _LONGEST_SIDE:
+        raise VideoError(f"size must be {_LONGEST_SIDE} or less a side. Got {size}; for example (480, 360)")
 
 
 def _fit(pixels: UInt8, size: tuple[int, int]) -> UInt8:

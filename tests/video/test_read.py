@@ -210,6 +210,7 @@ def test_seeking_in_a_real_clip_gives_the_very_same_pixels(data_root: Path, star
         ({"start": -1}, "start must be 0 or more. Got -1"),
         ({"start": 5, "end": 5}, "end must be after start. Got start=5, end=5"),
         ({"size": (0, 10)}, "size must be a width and a height"),
+        ({"size": (99_999_999, 10)}, "size must be 16384 or less a side"),
         ({"start": N_FRAMES}, f"has {N_FRAMES} frames, none from start={N_FRAMES} on"),
     ],
 )

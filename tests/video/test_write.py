@@ -173,6 +173,15 @@ def test_a_written_video_reads_back_alike(tmp_path: Path, encoder: str, monkeypa
     assert np.abs(back.read().frames.astype(int) - video.frames).mean() < 4
 
 
+@pytest.mark.parametrize("rate", [25 / 60_000, 1e-9, 0.0, 240.0])
+def test_a_video_of_any_rate_keeps_its_frames(tmp_path: Path, rate: float) -> None:
+    with VideoWriter(tmp_path / "v.mp4", (64, 48), rate) as writer:
+        write_all(writer, list(smooth_video(3).frames))
+    back = open_video(tmp_path / "v.mp4")
+    assert back.count() == 3
+    assert back.rate == pytest.approx(max(rate, 1 / 1001))
+
+
 def test_strong_colours_survive_the_video(tmp_path: Path) -> None:
     for colour in [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0)]:
         with VideoWriter(tmp_path / "c.mp4", (32, 32), 25.0) as writer:
