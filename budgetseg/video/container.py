@@ -92,10 +92,7 @@ class Container:
                 yield Frame(index, self._time_s(index, frame), upright_rgb(frame, reformatter))
             if span.ends_before(index + 1):  # asked before the next frame is decoded: it may be damaged
                 return
-        if n_seen <= span.start:
-            raise VideoError(
-                f"'{self.path}' has {n_seen} frames, none from start={span.start} on; choose a lower start"
-            )
+        span.check_begins(n_seen, self.path)
 
     def _checked(self, start: int) -> Iterator[tuple[int, VideoFrame]]:
         """Numbered frames as `_numbered` gives them, with damage as VideoError."""

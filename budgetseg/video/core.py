@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from budgetseg.errors import VideoError
@@ -42,6 +43,11 @@ class Span:
         if self.stride < 1:
             raise VideoError(f"stride must be 1 or more. Got {self.stride}; 1 takes every frame, 2 every second")
 
+    def check_begins(self, n_frames: int, path: Path) -> None:
+        """VideoError where the clip of `n_frames` at `path` ends before the span begins."""
+        if n_frames <= self.start:
+            raise VideoError(f"'{path}' has {n_frames} frames, none from start={self.start} on; choose a lower start")
+
     def within(self, n_frames: int) -> range:
         """Frame numbers of this span in a clip of `n_frames`."""
         return range(self.start, n_frames if self.end is None else min(self.end, n_frames), self.stride)
@@ -57,6 +63,10 @@ class Span:
 
 class Clip(Protocol):
     """A whole file or folder of frames; what `VideoSource` takes its span from."""
+
+    @property
+    def path(self) -> Path:
+        """The file or folder."""
 
     @property
     def name(self) -> str:

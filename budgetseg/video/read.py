@@ -75,8 +75,13 @@ class VideoSource:
         return None if stems is None else tuple(stems[index] for index in self.span.within(len(stems)))
 
     def count(self) -> int:
-        """Exact number of frames that will come out, reading the file through if it does not say."""
-        return len(self.span.within(self.clip.count()))
+        """Exact number of frames that will come out, reading the file through if it does not say.
+
+        VideoError if there is none, which `open_video` cannot know of a file that does not say.
+        """
+        total = self.clip.count()
+        self.span.check_begins(total, self.clip.path)
+        return len(self.span.within(total))
 
     def __iter__(self) -> Iterator[Frame]:
         for frame in self.clip.frames(self.span):
@@ -135,10 +140,9 @@ def open_video(
     if not path.exists():
         raise VideoError(f"there is no video at '{path}'; check the path")
     clip = _open_clip(path, span, threads)
-    source = VideoSource(clip, span, size or clip.size)
-    if source.n_frames == 0:
-        raise VideoError(f"'{path}' has {clip.n_frames} frames, none from start={start} on; choose a lower start")
-    return source
+    if clip.n_frames is not None:
+        span.check_begins(clip.n_frames, path)
+    return VideoSource(clip, span, size or clip.size)
 
 
 def _open_clip(path: Path, span: Span, threads: int | None) -> Clip:

@@ -219,7 +219,16 @@ def test_a_span_without_frames_is_refused(make_clip: MakeClip, options: dict[str
         open_video(make_clip("mp4-h264"), **options)  # type: ignore[arg-type]
 
 
-def test_a_start_past_an_unstated_end_is_refused_when_it_is_found(make_clip: MakeClip) -> None:
-    source = open_video(make_clip("mkv-h264"), start=99)
-    with pytest.raises(VideoError, match=f"has {N_FRAMES} frames, none from start=99"):
-        source.read()
+@pytest.mark.parametrize("kind", ["mkv-h264", "webm-vp8", "ts-h264"])
+@pytest.mark.parametrize("start", [N_FRAMES, 99])
+def test_a_start_past_an_unstated_end_is_refused_by_counting_and_by_reading(
+    make_clip: MakeClip, kind: str, start: int
+) -> None:
+    path = make_clip(kind)
+    source = open_video(path, start=start)
+    assert source.n_frames is None
+    for ask in (source.count, source.read):
+        with pytest.raises(VideoError) as refusal:
+            ask()
+        complaint = f"'{path}' has {N_FRAMES} frames, none from start={start} on; choose a lower start"
+        assert str(refusal.value) == complaint
