@@ -16,7 +16,7 @@ from budgetseg.video.png import decode_image, is_whole_png
 __all__ = ["ImageFolder", "list_images", "natural_key", "open_folder", "read_image"]
 
 _SUFFIXES = {".png", ".jpg", ".jpeg"}
-_RATE = 25.0  # images carry no times
+_RATE = 25.0  # images carry no times; assumed for the times of frames and for writing
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class ImageFolder:
     path : the folder
     files : its images, in natural order
     size : width and height that all of them share
+    rate : frames a second, assumed
     """
 
     path: Path
@@ -41,9 +42,9 @@ class ImageFolder:
         return self.path.absolute().name
 
     @property
-    def duration_s(self) -> float:
-        """Length at the assumed rate."""
-        return len(self.files) / self.rate
+    def duration_s(self) -> None:
+        """Images do not say how long they last."""
+        return
 
     @property
     def n_frames(self) -> int:

@@ -61,7 +61,7 @@ class VideoSource:
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds that the span covers, at the mean rate; None where the container does not say."""
+        """Seconds that the span covers, at the mean rate; None where the file does not say, and for images."""
         whole = self.clip.duration_s
         if whole is None:
             return None

@@ -41,7 +41,7 @@ def test_length_and_times_are_what_the_file_was_written_with(make_clip: MakeClip
     assert source.n_frames in {None, N_FRAMES}
     assert source.count() == N_FRAMES
     assert source.rate == RATE
-    assert source.duration_s == pytest.approx(N_FRAMES / RATE)
+    assert source.duration_s == (None if KINDS[kind].codec is None else pytest.approx(N_FRAMES / RATE))
     assert [frame.time_s for frame in source] == pytest.approx([k / RATE for k in range(N_FRAMES)], abs=1e-3)
 
 
