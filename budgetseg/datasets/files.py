@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -21,6 +22,8 @@ __all__ = ["FrameFiles", "Size", "attempt", "images_in", "of_size"]
 
 Size = tuple[int, int]
 """Rows and columns."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +68,19 @@ class FrameFiles(LabelledVideo):
 
     def video(self) -> Video:
         """All frames; they must have one size."""
-        size = self._known_size()
-        frames = np.empty((self.n_frames, *size, 3), np.uint8)
+        frames = np.empty((self.n_frames, *self._first_size, 3), np.uint8)
         for index, path in enumerate(self.frames):
-            frames[index] = of_size(read_image(path), size, path)
+            frames[index] = self._fitting(read_image(path), path)
         return Video(frames, self.times_s, self.name)
 
     def labels(self) -> UInt8:
         """Labels of the labelled frames, (K, H, W)."""
         if self.defect:
             raise DatasetError(self.defect)
-        labels = np.empty((len(self.label_files), *self._known_size()), np.uint8)
+        labels = np.empty((len(self.label_files), *self._first_size), np.uint8)
         for k, path in enumerate(self.label_files.values()):
-            labels[k] = self._read_labels(path)
+            found = self.read_labels(path)
+            labels[k] = _resized(found, self._first_size) if self.resize else self._fitting(found, path)
         return labels
 
     def sources(self) -> tuple[str, ...]:
@@ -85,28 +88,44 @@ class FrameFiles(LabelledVideo):
         return tuple(map(str, self.frames))
 
     def inspect(self) -> Iterator[SeenFrame]:
-        """Read every frame and its labels."""
+        """Read all frames, which tells the size that most of them have, then their labels."""
         for index, path in enumerate(self.frames):
-            _, problems = attempt(path, lambda path: of_size(read_image(path), self._size, path))
-            labels, more = attempt(self.label_files.get(index), self._read_labels)
+            size, problems = self._seen[index]
+            if size is not None and self._size is not None and size != self._size:
+                problems = (Problem(str(path), _misfit(size, self._size, path)),)
+            labels, more = attempt(self.label_files.get(index), self._inspect_labels)
             yield SeenFrame(str(path), labels, problems + more)
 
-    def _read_labels(self, path: Path) -> UInt8:
+    def _inspect_labels(self, path: Path) -> UInt8:
         labels = self.read_labels(path)
         return _resized(labels, self._size) if self.resize else of_size(labels, self._size, path)
 
-    def _known_size(self) -> Size:
+    def _fitting(self, image: UInt8, path: Path) -> UInt8:
+        """The image, if it has the size of the first frame; else an error that names the file unlike most frames."""
+        if _size_of(image) == self._first_size:
+            return image
+        for frame in self.frames:  # the image may be right, and the first frame at fault
+            of_size(read_image(frame), self._size, frame)
+        return of_size(image, self._size, path)
+
+    @cached_property
+    def _first_size(self) -> Size:
+        """Rows and columns of the first frame that can be read; where there is none, the error says why."""
         if not self.frames:
             raise DatasetError(f"{self.name}: no frames; put its images in place, or take it out of the splits")
-        # Where no size is known, the first frame cannot be read, and doing so says why.
-        return self._size or _size_of(read_image(self.frames[0]))
+        sizes = (attempt(path, _size_at)[0] for path in self.frames)
+        return next((size for size in sizes if size is not None), None) or _size_at(self.frames[0])
 
     @cached_property
     def _size(self) -> Size | None:
-        """Rows and columns that most of the first three frames agree on, should one of them be damaged."""
-        first = (attempt(path, read_image)[0] for path in self.frames[:3])
-        found = Counter(_size_of(image) for image in first if image is not None).most_common(1)
+        """Rows and columns that most frames have."""
+        found = Counter(size for size, _ in self._seen if size is not None).most_common(1)
         return found[0][0] if found else None
+
+    @cached_property
+    def _seen(self) -> tuple[tuple[Size | None, tuple[Problem, ...]], ...]:
+        """Size of every frame, or the problem that kept it from being read."""
+        return tuple(attempt(path, _size_at) for path in self.frames)
 
 
 def images_in(folder: Path) -> tuple[Path, ...]:
@@ -114,7 +133,7 @@ def images_in(folder: Path) -> tuple[Path, ...]:
     return list_images(folder) if folder.is_dir() else ()
 
 
-def attempt(path: Path | None, read: Callable[[Path], UInt8]) -> tuple[UInt8 | None, tuple[Problem, ...]]:
+def attempt(path: Path | None, read: Callable[[Path], T]) -> tuple[T | None, tuple[Problem, ...]]:
     """What `read` makes of a file, if there is one, or the problem that kept it from reading."""
     try:
         return None if path is None else read(path), ()
@@ -125,9 +144,17 @@ def attempt(path: Path | None, read: Callable[[Path], UInt8]) -> tuple[UInt8 | N
 def of_size(image: UInt8, size: Size | None, path: Path) -> UInt8:
     """The image, if it has this size, or where no size is known; an error that names its file otherwise."""
     if size is not None and _size_of(image) != size:
-        found, expected = (f"{width}×{height}" for height, width in (_size_of(image), size))
-        raise DatasetError(f"{path}: {found} pixels where the video has {expected}; restore the file at that size")
+        raise DatasetError(_misfit(_size_of(image), size, path))
     return image
+
+
+def _misfit(found: Size, expected: Size, path: Path) -> str:
+    is_, should = (f"{width}×{height}" for height, width in (found, expected))
+    return f"{path}: {is_} pixels where the video has {should}; restore the file at that size"
+
+
+def _size_at(path: Path) -> Size:
+    return _size_of(read_image(path))
 
 
 def _size_of(image: UInt8) -> Size:
