@@ -76,9 +76,15 @@ def open_dataset(name: str, root: str | Path | None = None) -> Dataset:
     if name not in DATASETS:
         raise UsageError(f"no dataset '{name}'; choose from {', '.join(sorted(DATASETS))}")
     entry = DATASETS[name]
-    if entry.needs_root and (root is None or not Path(root).is_dir()):
-        raise DatasetError(f"{root}: no such folder; give the root of {name}: {entry.layout}")
     module, function = entry.opener.split(":")
-    arguments = [Path(root)] if entry.needs_root and root is not None else []
+    arguments = [_checked_root(name, entry, root)] if entry.needs_root else []
     dataset: Dataset = getattr(import_module(module), function)(*arguments)
     return dataset
+
+
+def _checked_root(name: str, entry: DatasetEntry, root: str | Path | None) -> Path:
+    if root is None:
+        raise UsageError(f"{name} needs --root DIR, the folder that holds {entry.layout}")
+    if not Path(root).is_dir():
+        raise DatasetError(f"{root}: no such folder; give the root of {name}: {entry.layout}")
+    return Path(root)

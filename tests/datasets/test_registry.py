@@ -1,5 +1,6 @@
 """Datasets by name."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,11 @@ def test_an_unknown_name_lists_the_known_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name, entry in DATASETS.items() if entry.needs_root))
 def test_a_missing_root_is_named_with_the_layout_expected(name: str, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="nowhere: no such folder"):
+    layout = re.escape(DATASETS[name].layout)
+    with pytest.raises(DatasetError, match=f"nowhere: no such folder; give the root of {name}: {layout}"):
         open_dataset(name, tmp_path / "nowhere")
+    with pytest.raises(UsageError, match=f"{name} needs --root DIR, the folder that holds {layout}"):
+        open_dataset(name)
 
 
 def test_an_unknown_split_lists_those_that_are_there(folder_root: Path) -> None:
