@@ -16,9 +16,9 @@ def demo(
 ) -> None:
     """Render a street, cut it into supervoxels in both tiers, and say how well they fit its exact labels."""
     from budgetseg.datasets.synthetic import render
-    from budgetseg.evaluation.demo import demo_supervoxels
+    from budgetseg.evaluation.demo import N_STEPS, demo_supervoxels
 
-    with progress("demo", None, "steps") as advance:
+    with progress("demo", 1 + N_STEPS, "steps") as advance:
         video, truth = render(seed)
         advance(1)
         rows = demo_supervoxels(video, truth, output, advance)

@@ -11,9 +11,12 @@ from budgetseg.supervoxels.truth import achievable_accuracy, count_labels
 from budgetseg.types import Labelling, Video
 from budgetseg.video import write_overlay
 
-__all__ = ["DemoRow", "demo_supervoxels"]
+__all__ = ["N_STEPS", "DemoRow", "demo_supervoxels"]
 
 COUNTS = (300, 1000)
+
+N_STEPS = len(TIERS) * len(COUNTS)
+"""How often `advance` is called."""
 
 
 @dataclass(frozen=True)
