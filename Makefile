@@ -8,7 +8,7 @@ READY := .venv/.ready
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,test-train]'
 	touch $@
 
 demo: $(READY)  ## run the main job on an embedded default
@@ -28,4 +28,4 @@ format: $(READY)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 
 clean:  ## forget the environment and every output
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
