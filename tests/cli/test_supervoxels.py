@@ -151,7 +151,7 @@ def test_a_place_that_cannot_be_written_is_said_before_the_work(
     clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr("budgetseg.supervoxels.segment.segment_window", None)  # any work would fail on this
+    monkeypatch.setattr("budgetseg.supervoxels.export._windows", None)  # the first frame would fail on this
     assert "it is a file" in refused(capsys, monkeypatch, clip, "-o", tmp_path / "file")
 
 

@@ -1,1 +1,1 @@
-"""The networks behind the dcnn descriptors: architecture and training need PyTorch (extra `train`), running does not."""
+"""The networks behind the dcnn descriptors; training needs PyTorch (extra `train`), running does not."""

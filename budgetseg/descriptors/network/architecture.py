@@ -53,7 +53,11 @@ class Network(nn.Module):
             *(_Residual(sixteenth, sixteenth, dilation=_DILATIONS[i % 4]) for i in range(n16)),
         )
         self.context = nn.Sequential(nn.Conv2d(sixteenth, sixteenth, 1), nn.ReLU(inplace=True))
-        self.from16, self.from8, self.from4 = _conv(sixteenth, whole, 1), _conv(eighth, whole, 1), _conv(quarter, half, 1)
+        self.from16, self.from8, self.from4 = (
+            _conv(sixteenth, whole, 1),
+            _conv(eighth, whole, 1),
+            _conv(quarter, half, 1),
+        )
         self.refine8 = nn.Sequential(_conv(whole, whole, 3, groups=whole), _conv(whole, half, 1))
         self.refine4 = _conv(half, half, 3, groups=half)
         self.scores = nn.Conv2d(half, n_labels, 1)
@@ -108,5 +112,3 @@ def _grow(x: Tensor, like: Tensor) -> Tensor:
 def count_parameters(network: nn.Module) -> int:
     """Number of learned figures."""
     return sum(parameter.numel() for parameter in network.parameters())
-
-

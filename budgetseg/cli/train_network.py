@@ -1,0 +1,44 @@
+"""`budgetseg train-network`: the networks behind dcnn and dcnn_large, for a dataset."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetseg.errors import UsageError
+
+__all__ = ["train_network"]
+
+
+def train_network(
+    dataset: Annotated[str, typer.Argument(help="A dataset; see 'budgetseg datasets'.", show_default=False)],
+    root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the networks.")] = Path("networks"),
+    split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",
+    folds: Annotated[
+        int, typer.Option(min=0, help="Also train so many fold networks, each on all but its part of the frames.")
+    ] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="Batches of 16 frames.")] = 6000,
+    seed: Annotated[int, typer.Option(help="Same seed, same device: same networks.")] = 0,
+    device: Annotated[str, typer.Option(help="'cuda' takes minutes, 'cpu' hours.")] = "cpu",
+) -> None:
+    """Train a small and a large network for a dataset and write them as dcnn.onnx and dcnn_large.onnx.
+
+    Needs PyTorch: pip install 'budgetseg[train]'. A second start goes on after the last finished network.
+    """
+    from budgetseg.datasets import open_dataset
+
+    try:
+        from budgetseg.descriptors.network.fit import Footage, fit_networks
+        from budgetseg.descriptors.network.training import Recipe
+    except ImportError as error:
+        raise UsageError(f"training needs {error.name}; pip install 'budgetseg[train]'") from error
+
+    source = open_dataset(dataset, root)
+    footage = [
+        Footage(video.name, video.video().frames[list(video.labelled)], video.labels())
+        for video in source.videos(split)
+    ]
+    recipe = Recipe(n_steps=steps, seed=seed, device=device)
+    fit_networks(footage, source.classes, output, recipe, folds, lambda line: typer.echo(line, err=True))
+    typer.echo(f"Networks are in {output}")

@@ -1,0 +1,44 @@
+"""From footage to files, with folds, and again after an interruption."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetseg.descriptors.network.fit import Footage, fit_networks
+from budgetseg.descriptors.network.training import Recipe
+from budgetseg.types import Classes
+
+
+@pytest.fixture
+def footage() -> list[Footage]:
+    rng = np.random.default_rng(0)
+    return [
+        Footage(name, rng.integers(0, 256, (4, 32, 32, 3), np.uint8), rng.integers(0, 2, (4, 32, 32)).astype(np.uint8))
+        for name in ("a", "b")
+    ]
+
+
+def test_networks_and_fold_networks_are_written_and_not_trained_twice(footage: list[Footage], tmp_path: Path) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    said: list[str] = []
+    for _ in range(2):
+        fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2), 2, said.append)
+    for place in (tmp_path, tmp_path / "fold-0", tmp_path / "fold-1"):
+        assert (place / "dcnn.onnx").exists()
+        assert (place / "dcnn_large.onnx").exists()
+    card = json.loads((tmp_path / "networks.json").read_text())
+    assert card["classes"] == ["ground", "sky"]
+    assert card["folds"] == {"a": [0, 0, 0, 0], "b": [1, 1, 1, 1]}
+    assert sum("training on" in line for line in said) == 3
+    assert sum("already trained" in line for line in said) == 3
+    assert f"{tmp_path / 'fold-0'}: training on 4 frames" in said
+
+
+def test_another_recipe_trains_anew(footage: list[Footage], tmp_path: Path) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    said: list[str] = []
+    for seed in range(2):
+        fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2, seed=seed), 0, said.append)
+    assert sum("training on" in line for line in said) == 2
