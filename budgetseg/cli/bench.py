@@ -24,7 +24,7 @@ def supervoxels(
         Path | None,
         typer.Option(
             envvar="BUDGETSEG_DATA",
-            help="Folder that holds camvid/ and suny/; ../shared/data where it exists, else a rendered street.",
+            help="Folder that holds camvid/ or suny/; without it ../shared/data if that has them, else a street.",
         ),
     ] = None,
     tier: Annotated[list[str] | None, typer.Option(help="Only this tier; may be repeated.")] = None,
@@ -49,16 +49,13 @@ def supervoxels(
 
 def _usual_place() -> Path | None:
     place = Path(os.pardir) / "shared" / "data"
-    return place if place.is_dir() else None
+    return place if any((place / name).is_dir() for name in ("camvid", "suny")) else None
 
 
 def _cell(value: str | float | None) -> str:
+    """A value as the table shows it: three decimals below ten, none above."""
     if value is None:
         return "-"
-    return (
-        f"{value:.3f}"
-        if isinstance(value, float) and value < 10
-        else f"{value:.0f}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, float):
+        return f"{value:.3f}" if value < 10 else f"{value:.0f}"
+    return str(value)

@@ -2,6 +2,7 @@
 
 Every video is measured in a process of its own, so that the peak of memory is its own, on one thread, decoding left
 out: colour conversion, leaves, merges, graph and full-size ids are timed, as CPU time, the median of several runs.
+Videos that are compared with each other run until a second has been measured, since short times vary the most.
 """
 
 import resource
@@ -10,17 +11,19 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import numpy as np
 
 from budgetseg.datasets import open_dataset
+from budgetseg.errors import DatasetError, UsageError
 from budgetseg.types import UInt8
 
 __all__ = ["Case", "bench_supervoxels", "data_cases", "scaling_cases"]
 
 Row = dict[str, str | int | float | None]
+SETS = ("camvid", "suny")
 METRICS = ("BR3D", "UE", "UEnp", "SA3D", "ASA", "EV", "bd")
 
 
@@ -33,29 +36,39 @@ class Case:
     video : name in the table
     load : called in the measuring process; frames (T, H, W, 3) and labels (T, H, W), or None where there are none
     counts : numbers of supervoxels
+    least_s : CPU time to measure at least; more runs are added until it is reached
     """
 
     video: str
     load: Callable[[], tuple[UInt8, UInt8 | None]]
     counts: tuple[int, ...]
+    least_s: float = 0.0
 
 
 def data_cases(data: Path | None) -> list[Case]:
-    """CamVid's dense run and the videos of SUNY below `data`; a synthetic street where there is no data."""
+    """CamVid's dense run and the videos of SUNY, those of them that are below `data`; for None, a rendered street."""
+    if data is None:
+        return [Case("street-0000", _Street(), (300, 1000))]
+    there = [name for name in SETS if (data / name).is_dir()]
+    if not there:
+        raise UsageError(f"no camvid/ or suny/ in '{data}'; give the folder that holds them, or none for a street")
     cases = []
-    if data is not None and (data / "camvid").is_dir():
+    if "camvid" in there:
         cases.append(Case("camvid-dense", _Camvid(data / "camvid"), (378, 1063, 3500, 4228)))
-    if data is not None and (data / "suny").is_dir():
+    if "suny" in there:
         names = [video.name.removesuffix("_train") for video in open_dataset("suny", data / "suny").videos("train")]
         cases += [Case(name, _Suny(data / "suny", name), (300, 1000)) for name in names]
-    return cases or [Case("street-0000", _Street(), (300, 1000))]
+    return cases
 
 
 def scaling_cases() -> list[Case]:
     """A rendered street at a quarter, once and four times 480x360, and a constant and a noise video."""
     sizes = ((240, 180), (480, 360), (960, 720))
-    streets = [Case(f"street {width}x{height}", _Street((width, height), 32), (1000,)) for width, height in sizes]
-    return [*streets, *(Case(f"{kind} 480x360", _Plain(kind), (1000,)) for kind in ("constant", "noise"))]
+    loads: dict[str, Callable[[], tuple[UInt8, UInt8 | None]]] = {
+        **{f"street {width}x{height}": _Street((width, height), 32) for width, height in sizes},
+        **{f"{kind} 480x360": _Plain(kind) for kind in ("constant", "noise")},
+    }
+    return [Case(name, load, (1000,), least_s=1.0) for name, load in loads.items()]
 
 
 def bench_supervoxels(
@@ -65,10 +78,21 @@ def bench_supervoxels(
     rows: list[Row] = []
     for case in cases:
         for tier in tiers:
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-                rows += process.submit(_measure_case, case, tier, repeats).result()
+            rows += _in_own_process(case, tier, repeats)
             advance(1)
     return rows
+
+
+def _in_own_process(case: Case, tier: str, repeats: int) -> list[Row]:
+    others = active_children()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        job = process.submit(_measure_case, case, tier, repeats)
+        try:
+            return job.result()
+        except BaseException:
+            for child in set(active_children()).difference(others):
+                child.terminate()  # leaving the block would wait until the video is measured
+            raise
 
 
 def _measure_case(case: Case, tier: str, repeats: int) -> list[Row]:
@@ -81,7 +105,7 @@ def _measure_case(case: Case, tier: str, repeats: int) -> list[Row]:
     cv2.setNumThreads(1)
     frames, labels = case.load()
     warm_up()
-    rows = [_time_row(case.video, frames, tier, n, repeats) for n in case.counts]
+    rows = [_time_row(case, frames, tier, n, repeats) for n in case.counts]
     hierarchy = build_hierarchy(frames, tier)
     for row, n in zip(rows, case.counts, strict=True):
         quality = {} if labels is None else measure(hierarchy.cut(n).ids, labels, frames)
@@ -89,17 +113,17 @@ def _measure_case(case: Case, tier: str, repeats: int) -> list[Row]:
     return rows
 
 
-def _time_row(video: str, frames: UInt8, tier: str, n: int, repeats: int) -> Row:
+def _time_row(case: Case, frames: UInt8, tier: str, n: int, repeats: int) -> Row:
     from budgetseg.supervoxels import build_hierarchy
 
-    seconds = []
-    for _ in range(repeats):
+    seconds: list[float] = []
+    while len(seconds) < repeats or sum(seconds) < case.least_s:
         started = time.process_time()
         supervoxels = build_hierarchy(frames, tier).cut(n)
         seconds.append(time.process_time() - started)
     cpu_s = statistics.median(seconds)
     return {
-        "video": video,
+        "video": case.video,
         "tier": tier,
         "n": len(supervoxels),
         "ms_per_frame": 1e3 * cpu_s / len(frames),
@@ -113,8 +137,13 @@ class _Camvid:
     root: Path
 
     def __call__(self) -> tuple[UInt8, UInt8]:
-        (dense,) = [video for video in open_dataset("camvid", self.root).videos("val") if video.n_frames > 50]
-        return dense.video().frames, dense.labels()
+        dense = [video for video in open_dataset("camvid", self.root).videos("val") if video.n_frames > 50]
+        if len(dense) != 1:
+            raise DatasetError(
+                f"{self.root}: {len(dense)} runs of more than 50 frames in val/, where CamVid has one; "
+                "see budgetseg datasets check camvid"
+            )
+        return dense[0].video().frames, dense[0].labels()
 
 
 @dataclass(frozen=True)

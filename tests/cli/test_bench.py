@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
+from budgetseg.cli.bench import _cell
+from budgetseg.errors import UsageError
 from budgetseg.evaluation import bench_supervoxels
 from budgetseg.evaluation.bench_supervoxels import Case, _Street
 
@@ -29,8 +31,14 @@ def test_supervoxels_prints_the_agreed_rows(monkeypatch: pytest.MonkeyPatch, tmp
     assert all(0 < row["ASA"] <= 1 and row["peak_mb"] > 0 for row in report["rows"])
 
 
-def test_the_data_that_is_there_decides_what_is_measured(data_root: Path, tmp_path: Path) -> None:
-    names = [case.video for case in bench_supervoxels.data_cases(data_root)]
-    assert names[0] == "camvid-dense"
-    assert {"bus", "container", "garden", "paris", "soccer"} <= set(names)
-    assert [case.video for case in bench_supervoxels.data_cases(tmp_path)] == ["street-0000"]
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_a_data_folder_that_is_not_there_is_an_error(tmp_path: Path, how: str) -> None:
+    place = str(tmp_path / "nowhere")
+    words, env = (["--data", place], {}) if how == "option" else ([], {"BUDGETSEG_DATA": place})
+    result = CliRunner().invoke(app, ["bench", "supervoxels", *words], env=env)
+    assert isinstance(result.exception, UsageError)
+    assert place in str(result.exception)
+
+
+def test_people_get_numbers_that_fit_a_table() -> None:
+    assert [_cell(value) for value in (None, "bus", 1000, 0.98765, 412.4)] == ["-", "bus", "1000", "0.988", "412"]
