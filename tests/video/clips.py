@@ -9,10 +9,13 @@ import av
 import cv2
 import numpy as np
 
-from budgetseg.types import UInt8
+from budgetseg.types import IGNORE, Classes, UInt8, Video
+from budgetseg.video import Frame
 
 N_FRAMES = 40
 RATE = 25
+
+CLASSES = Classes(("sky", "road", "car"), np.array([[10, 20, 200], [128, 64, 128], [255, 0, 0]], np.uint8))
 
 
 @dataclass(frozen=True)
@@ -99,3 +102,29 @@ def remux(source: Path, target: Path, change: Callable[[int, bytes], bytes]) -> 
             copy.pts, copy.dts, copy.time_base = packet.pts, packet.dts, packet.time_base
             copy.is_keyframe, copy.stream = packet.is_keyframe, stream
             out.mux(copy)
+
+
+def some_labels(shape: tuple[int, ...], seed: int = 0) -> UInt8:
+    """Random labels, some of them ignored."""
+    return np.random.default_rng(seed).choice(np.array([0, 1, 2, IGNORE], np.uint8), shape)
+
+
+def smooth_video(n_frames: int = 12, size: tuple[int, int] = (64, 48), rate: float = 10.0) -> Video:
+    """Frames that an encoder hardly changes."""
+    width, height = size
+    rows, columns = np.mgrid[:height, :width]
+    frames = [np.dstack([rows * 3, columns * 3, 0 * rows + 10 * k]).astype(np.uint8) for k in range(n_frames)]
+    return Video(np.stack(frames), np.arange(n_frames) / rate, "smooth")
+
+
+def remade(path: Path, source: Path, change: Callable[[bytes], bytes]) -> Path:
+    """A copy of a file with its bytes changed."""
+    path.write_bytes(change(source.read_bytes()))
+    return path
+
+
+def assert_same(these: list[Frame], those: list[Frame]) -> None:
+    """Fail unless these frames are those: numbers, times and pixels."""
+    assert [frame.index for frame in these] == [frame.index for frame in those]
+    assert [frame.time_s for frame in these] == [frame.time_s for frame in those]
+    assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(these, those, strict=True))

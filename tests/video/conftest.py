@@ -28,3 +28,19 @@ def make_clip(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def index_first(make_clip: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An MP4 whose index is at its start, so that a part of it still opens."""
+    path = tmp_path_factory.mktemp("first") / "index-first.mp4"
+    with (
+        av.open(str(make_clip("mp4-h264"))) as source,
+        av.open(str(path), "w", options={"movflags": "faststart"}) as out,
+    ):
+        stream = out.add_stream_from_template(source.streams.video[0])
+        for packet in source.demux(video=0):
+            if packet.size:
+                packet.stream = stream
+                out.mux(packet)
+    return path

@@ -1,0 +1,61 @@
+"""Frames of video files are numbered exactly, wherever reading starts."""
+
+import struct
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetseg.errors import VideoError
+from budgetseg.video import open_video
+from tests.video.clips import N_FRAMES, RATE, Kind, assert_same, number_of, write_clip
+
+MakeClip = Callable[[str], Path]
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
+def test_a_variable_rate_keeps_its_times(tmp_path: Path, suffix: str) -> None:
+    times = np.cumsum(np.random.default_rng(0).integers(10, 90, N_FRAMES))
+    path = tmp_path / f"vfr{suffix}"
+    write_clip(path, Kind(suffix, "libx264"), times.tolist())
+    frames = list(open_video(path))
+    assert [frame.time_s for frame in frames] == pytest.approx((times - times[0]) / 1000, abs=1e-3)
+    assert_same(list(open_video(path, start=30)), frames[30:])
+
+
+def test_an_edit_list_hides_frames(make_clip: MakeClip, tmp_path: Path) -> None:
+    data = bytearray(make_clip("mp4-h264").read_bytes())
+    entry = data.index(b"elst") + 12
+    duration, media_time = struct.unpack_from(">Ii", data, entry)
+    one_frame = 12800 // RATE
+    struct.pack_into(">Ii", data, entry, duration - 1000 * 10 // RATE, media_time + 4 * one_frame)
+    path = tmp_path / "edited.mp4"
+    path.write_bytes(data)
+    source = open_video(path)
+    assert [number_of(frame.pixels) for frame in source] == list(range(4, 34))
+    assert source.n_frames == source.count() == 30
+    assert [number_of(frame.pixels) for frame in open_video(path, start=26)] == list(range(30, 34))
+
+
+@pytest.mark.parametrize("start", [1, 24, 99, 200, 249])
+def test_seeking_in_a_real_clip_gives_the_very_same_pixels(data_root: Path, start: int) -> None:
+    path = data_root / "clips" / "bikes.mp4"
+    by_decoding = list(islice(open_video(path, threads=1), start, start + 3))
+    assert_same(list(open_video(path, start=start, end=start + 3)), by_decoding)
+
+
+@pytest.mark.parametrize("kind", ["mkv-h264", "webm-vp8", "ts-h264"])
+@pytest.mark.parametrize("start", [N_FRAMES, 99])
+def test_a_start_past_an_unstated_end_is_refused_by_counting_and_by_reading(
+    make_clip: MakeClip, kind: str, start: int
+) -> None:
+    path = make_clip(kind)
+    source = open_video(path, start=start)
+    assert source.n_frames is None
+    for ask in (source.count, source.read):
+        with pytest.raises(VideoError) as refusal:
+            ask()
+        complaint = f"'{path}' has {N_FRAMES} frames, none from start={start} on; choose a lower start"
+        assert str(refusal.value) == complaint
