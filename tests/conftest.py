@@ -1,6 +1,7 @@
-"""Where the real videos are, and what happens when they are not there."""
+"""Where the real videos are, what happens when they are not there, and a few of them to be broken."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,3 +17,14 @@ def data_root() -> Path:
     if os.environ.get("BUDGETSEG_REQUIRE_DATA"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture
+def suny_copy(tmp_path: Path, data_root: Path) -> Path:
+    """Eight frames of one SUNY video, to be broken."""
+    root = tmp_path / "suny"
+    for folder in ("dataset/Chen_png/bus", "groundtruth/Chen_gt/bus"):
+        (root / folder).mkdir(parents=True)
+        for file in sorted((data_root / "suny" / folder).iterdir())[:8]:
+            shutil.copy(file, root / folder / file.name)
+    return root

@@ -1,7 +1,6 @@
 """`budgetseg datasets`: a list, a check, and exit codes that a script can trust."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,6 @@ from typer.testing import CliRunner
 from budgetseg.cli import datasets, main
 from budgetseg.datasets import DATASETS
 from budgetseg.errors import DatasetError, UsageError
-
-
-@pytest.fixture
-def suny(tmp_path: Path, data_root: Path) -> Path:
-    """Eight frames of one SUNY video, to be broken."""
-    for folder in ("dataset/Chen_png/bus", "groundtruth/Chen_gt/bus"):
-        (tmp_path / folder).mkdir(parents=True)
-        for file in sorted((data_root / "suny" / folder).iterdir())[:8]:
-            shutil.copy(file, tmp_path / folder / file.name)
-    return tmp_path
 
 
 @pytest.mark.parametrize("words", [[], ["list"]])
@@ -37,27 +26,27 @@ def test_the_list_as_json(words: list[str]) -> None:
     assert all(entry.keys() == {"name", "what", "layout"} for entry in listed)
 
 
-def test_a_sound_dataset_exits_with_0(suny: Path) -> None:
-    result = CliRunner().invoke(datasets.app, ["check", "suny", "--root", str(suny)])
+def test_a_sound_dataset_exits_with_0(suny_copy: Path) -> None:
+    result = CliRunner().invoke(datasets.app, ["check", "suny", "--root", str(suny_copy)])
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["test", "1", "4", "4"] in lines
     assert result.stdout.splitlines()[-1] == "suny is sound"
 
 
-def test_problems_are_named_and_exit_with_2(suny: Path) -> None:
-    damaged = suny / "dataset" / "Chen_png" / "bus" / "00003.png"
+def test_problems_are_named_and_exit_with_2(suny_copy: Path) -> None:
+    damaged = suny_copy / "dataset" / "Chen_png" / "bus" / "00003.png"
     damaged.write_bytes(damaged.read_bytes()[:-100])
-    result = CliRunner().invoke(datasets.app, ["check", "suny", "--root", str(suny)])
+    result = CliRunner().invoke(datasets.app, ["check", "suny", "--root", str(suny_copy)])
     assert result.exit_code == 2
     assert str(damaged) in result.stdout
     assert result.stdout.splitlines()[-1] == "suny: 1 problem"
 
 
-def test_the_check_as_json(suny: Path) -> None:
-    missing = suny / "groundtruth" / "Chen_gt" / "bus" / "bus_cif000003_GT_index.png"
+def test_the_check_as_json(suny_copy: Path) -> None:
+    missing = suny_copy / "groundtruth" / "Chen_gt" / "bus" / "bus_cif000003_GT_index.png"
     missing.unlink()
-    result = CliRunner().invoke(datasets.app, ["check", "suny", "--root", str(suny), "--json"])
+    result = CliRunner().invoke(datasets.app, ["check", "suny", "--root", str(suny_copy), "--json"])
     report = json.loads(result.stdout)
     assert result.exit_code == 2
     assert report["sound"] is False

@@ -92,14 +92,3 @@ def camvid_copy(tmp_path: Path, data_root: Path) -> Path:
             for file in files:
                 shutil.copy(data_root / "camvid" / folder / file, root / folder / file)
     return root
-
-
-@pytest.fixture
-def suny_copy(tmp_path: Path, data_root: Path) -> Path:
-    """Eight frames of one SUNY video, to be broken."""
-    root = tmp_path / "suny"
-    for folder in ("dataset/Chen_png/bus", "groundtruth/Chen_gt/bus"):
-        (root / folder).mkdir(parents=True)
-        for file in sorted((data_root / "suny" / folder).iterdir())[:8]:
-            shutil.copy(file, root / folder / file.name)
-    return root

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from budgetseg.datasets import open_dataset
 from budgetseg.datasets.files import FrameFiles
 from budgetseg.datasets.labels import IndexLabels
 from budgetseg.errors import DatasetError
@@ -48,3 +49,15 @@ def test_a_part_has_the_frames_times_and_labels_between_its_ends(tmp_path: Path)
     assert first.frames + second.frames == video.frames
     assert (first.n_frames, second.labelled) == (4, (0, 1, 2))  # the frame in the middle goes to the first
     assert second.times_s[0] == 4 / 25
+
+
+def test_labels_of_another_size_are_refused(folder_root: Path) -> None:
+    cv2.imwrite(str(folder_root / "labels" / "a" / "f002.png"), np.zeros((12, 16), np.uint8))
+    with pytest.raises(DatasetError, match=r"f002.png: 16×12 pixels where the video has 32×24"):
+        open_dataset("folder", folder_root).videos("fit")[0].labels()
+
+
+def test_frames_of_another_size_are_refused(folder_root: Path) -> None:
+    cv2.imwrite(str(folder_root / "frames" / "a" / "f002.png"), np.zeros((12, 16, 3), np.uint8))
+    with pytest.raises(DatasetError, match=r"f002.png: 16×12 pixels where the video has 32×24"):
+        open_dataset("folder", folder_root).videos("fit")[0].video()
