@@ -1,6 +1,6 @@
 """One window of a video: frames in, a tree of merges out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,11 +12,11 @@ from budgetseg.supervoxels.features import feature_planes
 from budgetseg.supervoxels.hierarchy import Tree, merge_regions
 from budgetseg.supervoxels.leaves import MAX_SIZE, MIN_SIZE, SCALE, edge_weights, merge_voxels
 from budgetseg.supervoxels.regions import Regions, describe, faces, faces_between
-from budgetseg.types import Int32, Int64, UInt8
+from budgetseg.types import Float32, Int32, Int64, UInt8
 
 __all__ = ["Slab", "Window", "enlarge", "segment_window"]
 
-BLOCK = (8, 128, 160)
+BLOCK = (8, 64, 160)
 """Largest block of voxels, (t, y, x), in which leaves are merged at a time."""
 
 
@@ -75,32 +75,53 @@ def segment_window(
 def _grow_slab(frames: UInt8, reduce: int) -> Slab:
     planes = feature_planes(frames, reduce)
     ids, n = np.empty((len(planes), *planes.shape[2:]), np.int32), 0
-    for rows in _spans(planes.shape[2], BLOCK[1]):
-        for columns in _spans(planes.shape[3], BLOCK[2]):
+    all_rows, all_columns = _spans(planes.shape[2], BLOCK[1]), _spans(planes.shape[3], BLOCK[2])
+    joints: Joints = []
+    for rows in all_rows:
+        for columns in all_columns:
             weights = edge_weights(np.ascontiguousarray(planes[:, :3, rows, columns]))
-            block_ids, n_block = merge_voxels(weights, SCALE, MIN_SIZE, MAX_SIZE)
-            ids[:, rows, columns] = block_ids + n
+            block, n_block = merge_voxels(weights, SCALE, MIN_SIZE, MAX_SIZE)
+            block += np.int32(n)
+            ids[:, rows, columns] = block
+            joints.append(faces(block, *_unit_cells(block)))
             n += n_block
+    joints += [_touch(ids[:, rows.start - 1], ids[:, rows.start]) for rows in all_rows[1:]]
+    joints += [_touch(ids[:, :, columns.start - 1], ids[:, :, columns.start]) for columns in all_columns[1:]]
     sizes, sums = describe(ids, planes, n)
-    edges, contact = faces(ids, *_unit_cells(ids))
-    return Slab(ids, Regions(sizes, sums, edges, contact.astype(np.float32), np.full(n, -1, np.int32)))
+    return Slab(ids, Regions(sizes, sums, *_joined(joints), np.full(n, -1, np.int32)))
 
 
 def _stack(slabs: list[Slab]) -> tuple[Int32, Regions]:
     """Leaf ids (T, h, w) and one region graph of consecutive slabs."""
     graphs = [slab.regions for slab in slabs]
     first = np.cumsum([0, *map(len, graphs)]).astype(np.int32)[:-1]
-    ids = [slab.ids + offset for slab, offset in zip(slabs, first, strict=True)]
-    edges = [graph.edges + offset for graph, offset in zip(graphs, first, strict=True)]
-    seams = [faces_between(early[-1], late[0], *_unit_cells(late)) for early, late in pairwise(ids)]
+    ids = np.concatenate([slab.ids for slab in slabs])
+    starts = np.cumsum([0, *(len(slab.ids) for slab in slabs)])
+    for offset, (start, end) in zip(first, pairwise(starts), strict=True):
+        ids[start:end] += offset
+    joints: Joints = [(graph.edges + offset, graph.contact) for graph, offset in zip(graphs, first, strict=True)]
+    joints += [_touch(ids[start - 1], ids[start]) for start in starts[1:-1]]
     regions = Regions(
         np.concatenate([graph.sizes for graph in graphs]),
         np.concatenate([graph.sums for graph in graphs]),
-        np.concatenate([*edges, *(pairs for pairs, _ in seams)]),
-        np.concatenate([*(graph.contact for graph in graphs), *(areas for _, areas in seams)]).astype(np.float32),
+        *_joined(joints),
         np.concatenate([graph.groups for graph in graphs]),
     )
-    return np.concatenate(ids), regions
+    return ids, regions
+
+
+Joints = list[tuple[Int32, Int64 | Float32]]
+
+
+def _joined(joints: Joints) -> tuple[Int32, Float32]:
+    """All pairs and contacts; a pair occurs once, since a leaf lies in one block, and two blocks meet at one seam."""
+    return np.concatenate([pairs for pairs, _ in joints]), np.concatenate([c for _, c in joints]).astype(np.float32)
+
+
+def _touch(before: Int32, after: Int32) -> tuple[Int32, Int64]:
+    """Pairs and contact of the voxels on either side of a seam, two (m, n) planes."""
+    before, after = np.ascontiguousarray(before), np.ascontiguousarray(after)
+    return faces_between(before, after, *_unit_cells(before[None]))
 
 
 def _unit_cells(ids: Int32) -> tuple[Int64, Int64]:
@@ -108,11 +129,10 @@ def _unit_cells(ids: Int32) -> tuple[Int64, Int64]:
     return np.ones(ids.shape[1], np.int64), np.ones(ids.shape[2], np.int64)
 
 
-def _spans(length: int, longest: int) -> Iterator[slice]:
+def _spans(length: int, longest: int) -> list[slice]:
     """Cut a length into the fewest spans of nearly equal size, none over `longest`."""
     n = -(-length // longest)
-    for i in range(n):
-        yield slice(i * length // n, (i + 1) * length // n)
+    return [slice(i * length // n, (i + 1) * length // n) for i in range(n)]
 
 
 def enlarge(ids: Int32, reduce: int, size: tuple[int, int]) -> Int32:
