@@ -4,8 +4,9 @@ Voxels are joined to their right, lower and next neighbour by edges weighted wit
 fit in 8 bits, so the edges are sorted by counting. Two regions merge when the edge is no heavier than the internal
 difference of each plus `SCALE / size`; what stays under `MIN_SIZE` then joins its nearest neighbour.
 
-Three departures from the published method keep time and memory nearly independent of the picture. No region grows past
-`MAX_SIZE`: flat areas become many small leaves instead of one vast one, and the hierarchy joins them again. Weights are
+Four departures from the published method keep time and memory nearly independent of the picture. No region grows past
+`MAX_SIZE`: flat areas become many small leaves instead of one vast one, and the hierarchy joins them again. Edges
+heavier than `SCALE` are left to the small regions: in a noisy picture most are, and few would pass. Weights are
 dithered, so that flat areas grow blobs in random order and not strips in raster order. And the merging runs in small
 blocks, which fit in the cache and can run on several cores.
 
@@ -93,17 +94,13 @@ def _sort_edges(weights):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _merge_similar(region, ring, size, edges, starts, steps, scale, max_size):  # type: ignore[no-untyped-def]
     limit = np.full(region.size, scale, np.float32)
-    highest = scale  # no region's limit is above it
-    for level in range(NO_EDGE):
+    for level in range(min(int(scale) + 1, NO_EDGE)):
         weight = np.float32(level)
-        if weight > highest:
-            break
         for edge in edges[starts[level] : starts[level + 1]]:
             a, b = region[edge >> 2], region[(edge >> 2) + steps[edge & 3]]
             if a != b and size[a] + size[b] <= max_size and weight <= limit[a] and weight <= limit[b]:
                 a = _join(region, ring, size, a, b)
                 limit[a] = weight + scale / size[a]
-                highest = max(highest, limit[a])
 
 
 @njit(cache=True, nogil=True)

@@ -35,7 +35,7 @@ def grown(weights: UInt8, scale: float, min_size: int, max_size: int) -> Int32:
 
     for weight, here, there in edges:
         a, b = home[here], home[there]
-        if a != b and len(members[a]) + len(members[b]) <= max_size and weight <= min(limit[a], limit[b]):
+        if a != b and len(members[a]) + len(members[b]) <= max_size and weight <= min(limit[a], limit[b], scale):
             join(a, b)
             limit[a] = weight + scale / len(members[a])
     for _, here, there in edges:
@@ -81,12 +81,13 @@ def test_a_larger_clip_has_the_leaves_of_the_plain_method(name: str) -> None:
     assert np.array_equal(ids, grown(weights, SCALE, MIN_SIZE, MAX_SIZE))
 
 
-def test_regions_that_hold_heavy_edges_merge_over_still_heavier_ones() -> None:
+def test_edges_heavier_than_the_scale_are_left_to_small_regions() -> None:
     weights = np.full((3, 1, 1, 4), NO_EDGE, np.uint8)
-    weights[0, 0, 0, :3] = 40, 55, 40
+    weights[0, 0, 0, :3] = 30, 40, 30
     assert merge_voxels(weights, 40.0, 1, 64)[1] == 1
-    weights[0, 0, 0, 1] = 61
+    weights[0, 0, 0, 1] = 41
     assert merge_voxels(weights, 40.0, 1, 64)[1] == 2
+    assert merge_voxels(weights, 40.0, 3, 64)[1] == 1
 
 
 def colours(frames: UInt8) -> UInt8:
