@@ -34,9 +34,9 @@ VARIANTS: dict[str, dict[str, object]] = {
     "leaves of 16 to 256": {"window.MAX_SIZE": 256},
     "scale 10": {"window.SCALE": 10.0},
     "scale 160": {"window.SCALE": 160.0},
-    "slabs of 1 frame": {"window.BLOCK": (1, 128, 160)},
-    "slabs of 16 frames": {"window.BLOCK": (16, 128, 160)},
-    "blocks of 64x64": {"window.BLOCK": (8, 64, 64)},
+    "slabs of 1 frame": {"window.BLOCK": (1, 64, 160)},
+    "slabs of 16 frames": {"window.BLOCK": (16, 64, 160)},
+    "blocks of 128x160": {"window.BLOCK": (8, 128, 160)},
 }
 
 
