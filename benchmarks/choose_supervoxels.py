@@ -8,7 +8,7 @@ sequence (480x360, since that sequence itself has one frame a second).
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
@@ -74,16 +74,6 @@ def _zoom(frame: UInt8, labels: UInt8, n_frames: int = 30) -> tuple[UInt8, UInt8
     return np.stack(pictures), np.stack(truths)
 
 
-@contextmanager
-def _changed(changes: dict[str, object]) -> Iterator[None]:
-    if not changes:
-        yield
-        return
-    (name, value), *_ = changes.items()
-    with patch(f"budgetseg.supervoxels.{name}", value):
-        yield
-
-
 def _mean_asa(clips: list[Clip], tier: str) -> float:
     scores = []
     for frames, labels, counts in clips:
@@ -97,7 +87,9 @@ def main(data: Path) -> None:
     """Print a line per variant."""
     clips = list(selection_clips(data))
     for name, changes in VARIANTS.items():
-        with _changed(changes):
+        with ExitStack() as stack:
+            for setting, value in changes.items():
+                stack.enter_context(patch(f"budgetseg.supervoxels.{setting}", value))
             scores = "  ".join(f"{tier} {_mean_asa(clips, tier):.4f}" for tier in ("quality", "fast"))
         print(f"{name:22s} {scores}", flush=True)
 

@@ -12,6 +12,7 @@ import numpy as np
 import onnxruntime
 
 from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.models import bundled
 from budgetseg.types import IGNORE
 
@@ -28,7 +29,7 @@ def main(data: Path) -> None:
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         confusion, seconds = np.zeros((n_labels, n_labels), np.int64), []
         for frame, truth in zip(frames, labels, strict=True):
-            x = ((frame.astype(np.float32) / 255 - 0.45) / 0.27).transpose(2, 0, 1)[None]
+            x = ((frame.astype(np.float32) / 255 - MEAN) / STD).transpose(2, 0, 1)[None]
             started = time.process_time()
             probabilities = session.run(None, {"frames": np.ascontiguousarray(x)})[0][0]
             seconds.append(time.process_time() - started)

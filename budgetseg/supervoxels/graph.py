@@ -20,7 +20,7 @@ BINS = (
 )
 """The eight φ3 bins, in index order."""
 
-_SUMS = 4  # t, y, x and the size, then the box
+_SUMS = 4  # t, y, x and the size
 
 
 class GraphBuilder:

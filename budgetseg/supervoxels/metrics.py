@@ -23,6 +23,7 @@ import numpy as np
 from budgetseg.errors import UsageError
 from budgetseg.supervoxels.truth import achievable_accuracy, count_labels
 from budgetseg.types import IGNORE, Bool, Int32, Int64, UInt8
+from budgetseg.video.draw import boundaries
 
 __all__ = ["measure"]
 
@@ -40,7 +41,7 @@ def measure(ids: Int32, labels: UInt8, frames: UInt8) -> dict[str, float]:
         **_overlap(counts),
         "ASA": achievable_accuracy(counts),
         "EV": _explained_variation(ids, frames, n),
-        "bd": float(np.mean([_boundary(frame, frame)[1].mean() for frame in ids])),
+        "bd": float(np.mean([boundaries(frame).mean() for frame in ids])),
         "dur": sum(len(np.unique(frame)) for frame in ids) / n,
     }
 
@@ -59,9 +60,9 @@ def _overlap(counts: Int64) -> dict[str, float]:
 def _boundary_recall(ids: Int32, labels: UInt8) -> float:
     """Frame by frame, since the masks of a whole clip would be larger than the clip."""
     found = hit = 0
-    marks = [_wide(_boundary(*pair)[0]) for pair in _with_next(ids)]
+    marks = [_wide(_boundary(*pair)) for pair in _with_next(ids)]
     for t, (here, then) in enumerate(_with_next(labels)):
-        truth = _boundary(here, then, skip=IGNORE)[0]
+        truth = _boundary(here, then, skip=IGNORE)
         near = np.logical_or.reduce(marks[max(t - 1, 0) : t + 2])
         found += int(truth.sum())
         hit += int((truth & near).sum())
@@ -73,12 +74,12 @@ def _with_next(volume: UInt8 | Int32) -> list[tuple[UInt8 | Int32, UInt8 | Int32
     return [(volume[t], volume[min(t + 1, len(volume) - 1)]) for t in range(len(volume))]
 
 
-def _boundary(here: UInt8 | Int32, then: UInt8 | Int32, skip: int | None = None) -> tuple[Bool, Bool]:
-    """Pixels that differ from the right, lower or next one; and those that differ within the frame."""
-    flat = np.zeros(here.shape, np.bool_)
-    flat[:, :-1] |= _differs(here[:, :-1], here[:, 1:], skip)
-    flat[:-1] |= _differs(here[:-1], here[1:], skip)
-    return flat | _differs(here, then, skip), flat
+def _boundary(here: UInt8 | Int32, then: UInt8 | Int32, skip: int | None = None) -> Bool:
+    """Pixels that differ from the right, lower or next one, neither of the two being `skip`."""
+    found = _differs(here, then, skip)
+    found[:, :-1] |= _differs(here[:, :-1], here[:, 1:], skip)
+    found[:-1] |= _differs(here[:-1], here[1:], skip)
+    return found
 
 
 def _differs(a: UInt8 | Int32, b: UInt8 | Int32, skip: int | None) -> Bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -75,8 +76,11 @@ class Container:
 
     def count(self) -> int:
         """Frames in the file: by its own word, else by reading packets without decoding, else by decoding."""
-        if self.n_frames is not None:
-            return self.n_frames
+        return self._counted if self.n_frames is None else self.n_frames
+
+    @cached_property
+    def _counted(self) -> int:
+        """By reading the file through, which is worth doing once."""
         with opened(self.path) as (container, stream):
             if container.format.name in _PACKET_IS_FRAME:
                 return sum(is_shown(packet) for packet in packets(container, stream))

@@ -8,6 +8,7 @@ import onnxruntime
 import pytest
 
 from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.models import bundled
 from budgetseg.types import IGNORE
 
@@ -25,7 +26,7 @@ def test_the_network_labels_the_dense_run_well(name: str, data_root: Path) -> No
     session = onnxruntime.InferenceSession(bundled("camvid", f"{name}.onnx"), providers=["CPUExecutionProvider"])
     right = total = 0
     for frame, truth in zip(frames, labels, strict=True):
-        x = ((frame.astype(np.float32) / 255 - 0.45) / 0.27).transpose(2, 0, 1)[None]
+        x = ((frame.astype(np.float32) / 255 - MEAN) / STD).transpose(2, 0, 1)[None]
         probabilities = session.run(None, {"frames": x})[0][0]
         found = cv2.resize(probabilities.transpose(1, 2, 0), (480, 360)).argmax(axis=2)
         right += int((found == truth)[truth != IGNORE].sum())

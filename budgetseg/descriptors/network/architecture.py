@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-__all__ = ["LARGE", "SMALL", "Network", "Shape"]
+__all__ = ["LARGE", "SMALL", "Network", "Shape", "count_parameters"]
 
 
 @dataclass(frozen=True)

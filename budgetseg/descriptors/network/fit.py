@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.descriptors.network.export import export_onnx
 from budgetseg.descriptors.network.folds import assign_folds
-from budgetseg.descriptors.network.training import MEAN, STD, Recipe, train_networks
+from budgetseg.descriptors.network.training import Recipe, train_networks
 from budgetseg.files import atomic_file
 from budgetseg.types import Bool, Classes, Int32, UInt8
 

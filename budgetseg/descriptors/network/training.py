@@ -10,16 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, interpolate, kl_div, log_softmax, softmax
 
+from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network
 from budgetseg.descriptors.network.augment import random_views
 from budgetseg.types import IGNORE, UInt8
 
 Batch = tuple[Tensor, Tensor]
 
-__all__ = ["MEAN", "STD", "Recipe", "predict", "train_networks"]
-
-MEAN, STD = 0.45, 0.27
-"""Frames, 0 to 1, enter the networks as (frame - MEAN) / STD."""
+__all__ = ["Recipe", "predict", "train_networks"]
 
 
 @dataclass(frozen=True)
