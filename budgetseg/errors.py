@@ -5,11 +5,12 @@ Every message is one line that says what is wrong and what to do. The command li
     BudgetsegError
     ├── VideoError        a video or image folder cannot be read or written
     ├── DatasetError      a dataset is missing, incomplete or inconsistent
+    ├── ModelError        a network or a trained model cannot be used
     ├── OutputError       results cannot be written where asked
     └── UsageError        a name, number or option makes no sense here
 """
 
-__all__ = ["BudgetsegError", "DatasetError", "OutputError", "UsageError", "VideoError"]
+__all__ = ["BudgetsegError", "DatasetError", "ModelError", "OutputError", "UsageError", "VideoError"]
 
 
 class BudgetsegError(Exception):
@@ -22,6 +23,10 @@ class VideoError(BudgetsegError):
 
 class DatasetError(BudgetsegError):
     """A dataset is missing, incomplete or inconsistent."""
+
+
+class ModelError(BudgetsegError):
+    """A network or a trained model cannot be used."""
 
 
 class OutputError(BudgetsegError):

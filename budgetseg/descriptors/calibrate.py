@@ -1,0 +1,71 @@
+"""Prices of descriptors on this machine: measured once, in seconds, on rendered streets, and kept."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.datasets.synthetic import render
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.machine import cache_folder
+from budgetseg.supervoxels import segment
+
+__all__ = ["calibrate", "known_costs", "save_costs", "warm_up"]
+
+SIZES = ((240, 160), (480, 360))
+N_FRAMES = 9
+N_SUPERVOXELS = 200
+SAMPLE = 60  # supervoxels that each descriptor is timed on
+
+
+def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = time.perf_counter) -> CostModel:
+    """What descriptors cost on this machine, from earlier runs; those that were never seen are measured now."""
+    costs = CostModel.load(_place())
+    new = [descriptor for descriptor in descriptors if not _is_known(descriptor, costs)]
+    if new:
+        calibrate(new, costs, timer)
+        save_costs(costs)
+    return costs
+
+
+def save_costs(costs: CostModel) -> None:
+    """Keep what was learned for the next run."""
+    costs.save(_place())
+
+
+def calibrate(
+    descriptors: Sequence[Descriptor], costs: CostModel, timer: Callable[[], float] = time.perf_counter
+) -> None:
+    """Time descriptors and their resources on small videos of two sizes."""
+    scenes = [_street(size) for size in SIZES]
+    warm_up(descriptors, scenes[0])
+    for scene in scenes:
+        live = LiveDescriptors(scene, descriptors, costs, timer=timer)
+        spread = np.linspace(0, len(scene.supervoxels) - 1, SAMPLE).astype(int)
+        for region in np.argsort(scene.supervoxels.graph.sizes)[spread]:
+            for descriptor in descriptors:
+                live.compute(int(region), descriptor.name)
+
+
+def warm_up(descriptors: Sequence[Descriptor], scene: Scene | None = None) -> None:
+    """Compile, or load from the cache, all that descriptors need, so that no clock pays for it."""
+    scene = scene or _street((64, 48), n_frames=4)
+    live = LiveDescriptors(scene, descriptors, CostModel())
+    for descriptor in descriptors:
+        live.compute(0, descriptor.name)
+
+
+def _street(size: tuple[int, int], n_frames: int = N_FRAMES) -> Scene:
+    video, _ = render(0, n_frames, size)
+    return Scene.of(video.frames, segment(video.frames, N_SUPERVOXELS, "fast"))
+
+
+def _is_known(descriptor: Descriptor, costs: CostModel) -> bool:
+    return descriptor.name in costs and all(resource.kind in costs for resource in descriptor.resources)
+
+
+def _place() -> Path:
+    return cache_folder() / "costs.json"

@@ -1,0 +1,67 @@
+"""Colour: a joint CIE-Lab histogram of the supervoxel's pixels."""
+
+from functools import cache
+from typing import Any
+
+import cv2
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.types import Float32, Int32
+
+__all__ = ["Colour"]
+
+SIDE = 8  # bins along each of L, a and b
+STRONG = 64.0  # |a| or |b| from which on colours share the outermost bin
+ENOUGH = 1024  # pixels; of larger supervoxels every so-many-th run is counted
+DROPPED = 3  # low bits of R, G and B that do not matter
+
+
+class Colour(Descriptor):
+    """Square roots of the shares of 8x8x8 bins of Lab, finer near grey, where most of the world lies."""
+
+    name, length = "colour", SIDE**3
+
+    def work(self, scene: Scene, region: int) -> float:
+        """Runs counted: each is somewhere else in memory."""
+        n_runs = scene.runs.first[region + 1] - scene.runs.first[region]
+        return float(n_runs // self._step(scene, region))
+
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        """(512,), L slowest and b fastest; squares sum to one."""
+        runs, width = scene.runs, scene.frames.shape[2]
+        step = self._step(scene, region)
+        mine = slice(runs.first[region], runs.first[region + 1])
+        counts: Int32 = _count(
+            scene.frames.reshape(-1, width, 3), runs.rows[mine], runs.spans[mine], step, _bin_of_rgb()
+        )
+        return np.sqrt(counts / np.float32(counts.sum()))
+
+    def _step(self, scene: Scene, region: int) -> int:
+        return max(int(scene.supervoxels.graph.sizes[region]) // ENOUGH, 1)
+
+
+@cache
+def _bin_of_rgb() -> NDArray[np.uint16]:
+    """Bin of every colour, by the upper 5 bits of R, G and B."""
+    levels = (np.arange(256 >> DROPPED, dtype=np.float32) + 0.5) * (1 << DROPPED) / 255
+    rgb = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(1, -1, 3)
+    lightness, *chroma = cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[0].T
+    places = [lightness / 100, *((np.sign(c) * np.sqrt(np.abs(c) / STRONG) + 1) / 2 for c in chroma)]
+    bins = [np.clip((place * SIDE).astype(int), 0, SIDE - 1) for place in places]
+    return np.asarray((bins[0] * SIDE + bins[1]) * SIDE + bins[2], np.uint16)
+
+
+@njit(cache=True, nogil=True)
+def _count(pixel_rows, rows, spans, step, bin_of_rgb):  # type: ignore[no-untyped-def]
+    # Neighbours mostly fall into the same bin: adding to the same place twice in a row would wait for the memory.
+    counts = np.zeros((2, SIDE**3), np.int32)
+    for k in range(0, len(rows), step):
+        pixels = pixel_rows[rows[k]]
+        for x in range(spans[k, 0], spans[k, 1]):
+            red, green, blue = np.uint32(pixels[x, 0]), np.uint32(pixels[x, 1]), np.uint32(pixels[x, 2])
+            rgb = (red >> DROPPED) << 10 | (green >> DROPPED) << 5 | blue >> DROPPED
+            counts[x & 1, bin_of_rgb[rgb]] += 1
+    return counts[0] + counts[1]

@@ -1,0 +1,149 @@
+"""HOG, HOF and MBH: orientation histograms in a 2x2x3 grid along the tracks of a supervoxel."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import cv2
+import numpy as np
+from numba import njit
+
+from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, frame_keys
+from budgetseg.descriptors.motion.cells import BLOCK, CELL, cell_sums, flow_blocks, flow_edge_blocks, gradient_blocks
+from budgetseg.descriptors.motion.tracks import Flow, TrackPoints, Tracks, spans_of_tracks, track_work
+from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
+from budgetseg.types import Float32
+from budgetseg.video.flow import flow_reduction
+
+__all__ = ["Hof", "Hog", "Mbh", "describe_tracks"]
+
+LEAST = 1e-3  # keeps a patch without any gradient or motion at zero
+
+
+class _Cells(Resource):
+    """Sums over cells of one kind of histogram of a frame."""
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
+        """(h + CELL + 1, w + CELL + 1, bins)."""
+        return FrameArray(cell_sums(self.blocks(scene, index, inputs)))
+
+    @abstractmethod
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+        """The histograms of blocks, (h, w, bins)."""
+
+
+class _FlowCells(_Cells):
+    """Those made of the flow that leaves a frame; the last frame, which has none, takes the flow that enters it."""
+
+    def needs(self, scene: Scene, index: int) -> Sequence[Key]:
+        """That flow."""
+        return ((Flow.kind, min(index, max(scene.n_frames - 2, 0))),)
+
+
+class _HogCells(_Cells):
+    kind = "hog cells"
+
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        return gradient_blocks(cv2.cvtColor(scene.frames[index], cv2.COLOR_RGB2GRAY))
+
+
+class _HofCells(_FlowCells):
+    kind = "hof cells"
+
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        return flow_blocks(inputs[0].array, flow_reduction(*scene.frames.shape[1:3]))
+
+
+class _MbhCells(_FlowCells):
+    kind = "mbh cells"
+
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        return flow_edge_blocks(inputs[0].array, flow_reduction(*scene.frames.shape[1:3]))
+
+
+class _TrackHistogram(Descriptor):
+    """The mean over all tracks of a supervoxel of their histograms, each scaled to length one."""
+
+    cells: _Cells
+
+    def needs(self, scene: Scene, region: int) -> Sequence[Key]:
+        """The tracks, and the cells of every frame that they pass."""
+        keys = frame_keys(self.cells.kind, scene.n_frames)
+        spans = spans_of_tracks(*scene.lifetime(region))
+        return [(Tracks.kind, region), *(key for start, stop in spans for key in keys[start:stop])]
+
+    def work(self, scene: Scene, region: int) -> float:
+        """Frames and pixels, as for the tracks."""
+        return track_work(scene, region)
+
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        """(12 · bins,): thirds of the track, then rows, columns and bins."""
+        return describe_tracks(inputs[0], inputs[1:])
+
+
+class Hog(_TrackHistogram):
+    """Histograms of oriented gradients: what the surface looks like."""
+
+    name, length = "hog", 12 * 8
+    cells = _HogCells()
+    resources = Flow(), Tracks(), cells
+
+
+class Hof(_TrackHistogram):
+    """Histograms of optical flow, with a bin for no motion: how it moves."""
+
+    name, length = "hof", 12 * 9
+    cells = _HofCells()
+    resources = Flow(), Tracks(), cells
+
+
+class Mbh(_TrackHistogram):
+    """Motion boundary histograms, of the flow's x and y: where motion changes, free of the camera's own."""
+
+    name, length = "mbh", 12 * 16
+    cells = _MbhCells()
+    resources = Flow(), Tracks(), cells
+
+
+def describe_tracks(tracks: TrackPoints, cells: Sequence[FrameArray]) -> Float32:
+    """Mean histogram of the tracks, (12 · bins,), given the cells of every frame of `spans_of_tracks`, in order."""
+    shape = cells[0].array.shape
+    mean: Float32 = _describe(tracks.points, tracks.first, tracks.slots, tracks.scales, addresses(cells), shape)
+    return mean
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _describe(points, first, slots, scales, cells, shape):  # type: ignore[no-untyped-def]
+    total = np.zeros(12 * shape[2], np.float32)
+    grid = np.empty((3, 2, 2, shape[2]), np.float32)
+    for k in range(len(slots)):
+        _gather(points[first[k] : first[k + 1]], scales[k], cells[slots[k] :], shape, grid)
+        flat = grid.reshape(-1)
+        total += flat / (np.sqrt((flat * flat).sum()) + np.float32(LEAST))
+    return total / np.float32(len(slots))
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _gather(path, scale, cells, shape, grid):  # type: ignore[no-untyped-def]
+    """Sum the cells around each point into thirds of the track; a track of one or two points fills all three."""
+    length = len(path)
+    grid[:] = 0
+    for third in range(3):
+        begin = third * length // 3
+        for j in range(begin, max((third + 1) * length // 3, begin + 1)):
+            sums = array_at(cells[j], shape)
+            y, x = (int(path[j, 0]) + BLOCK // 2) // BLOCK, (int(path[j, 1]) + BLOCK // 2) // BLOCK
+            if scale == 0:
+                for r in range(2):
+                    for c in range(2):
+                        here = sums[y + CELL * r, x + CELL * c]
+                        for k in range(shape[2]):
+                            grid[third, r, c, k] += here[k]
+            else:  # a patch of twice the side: four cells make one
+                for r in range(4):
+                    for c in range(4):
+                        row, column = y + CELL * (r - 1), x + CELL * (c - 1)
+                        if 0 <= row < shape[0] and 0 <= column < shape[1]:
+                            here = sums[row, column]
+                            for k in range(shape[2]):
+                                grid[third, r // 2, c // 2, k] += here[k]

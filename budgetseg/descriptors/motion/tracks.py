@@ -1,0 +1,245 @@
+"""Tracks of a supervoxel: points of a dense grid on it, followed through the optical flow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from budgetseg.descriptors.core import Key, Resource, Scene, frame_keys
+from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
+from budgetseg.types import Float32, Int32
+from budgetseg.video.flow import flow_reduction, optical_flow
+
+__all__ = ["Flow", "TrackPoints", "Tracks", "spans_of_tracks", "track_work"]
+
+LENGTH = 15  # frames of a track, at most
+MOST_SPANS = 3  # a supervoxel that lives longer is tracked where its life begins, in the middle and where it ends
+STEPS = (5, 8)  # pixels between the points of the grid, per scale
+ERRATIC = 50.0  # pixels of standard deviation along x or y
+ON_IT, AROUND_IT, IN_ITS_MIDDLE = 0, 1, 2  # where tracks start
+JUMP, JUMP_SHARE = 20.0, 0.7  # a single step of so many pixels that makes so much of the way
+
+
+def spans_of_tracks(first: int, end: int) -> list[tuple[int, int]]:
+    """Half-open ranges of frames that tracks start in and stay in, of a life from `first` to `end`."""
+    n = -(-(end - first) // LENGTH)
+    edges = [first + k * (end - first) // n for k in range(n + 1)]
+    kept = range(n) if n <= MOST_SPANS else [k * (n - 1) // (MOST_SPANS - 1) for k in range(MOST_SPANS)]
+    return [(edges[k], edges[k + 1]) for k in kept]
+
+
+def n_tracked_frames(first: int, end: int) -> int:
+    """How many frames those ranges hold."""
+    return sum(stop - start for start, stop in spans_of_tracks(first, end))
+
+
+class Flow(Resource):
+    """Optical flow from each frame to the next; none in a video of one frame."""
+
+    kind = "flow"
+
+    def count(self, scene: Scene) -> int:
+        """One for every pair of frames."""
+        return max(scene.n_frames - 1, 1)
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
+        """(ceil(H/r), ceil(W/r), 2), r being `flow_reduction`."""
+        following = min(index + 1, scene.n_frames - 1)
+        return FrameArray(optical_flow(scene.frames[index], scene.frames[following]))
+
+
+@dataclass(frozen=True, eq=False)
+class TrackPoints:
+    """The tracks of one supervoxel.
+
+    Attributes
+    ----------
+    points : (P, 2) float32, (y, x), the points of all tracks one after another
+    first : (M + 1,) int32; the points of track k are first[k] to first[k + 1]
+    slots : (M,) int32, place of the first point's frame among those of `spans_of_tracks`
+    scales : (M,) int32, 0 or 1
+    """
+
+    points: Float32
+    first: Int32
+    slots: Int32
+    scales: Int32
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        return self.points.nbytes + self.first.nbytes + self.slots.nbytes + self.scales.nbytes
+
+
+class Tracks(Resource):
+    """Tracks of a supervoxel, shared by the descriptors that follow them.
+
+    Points start on a grid, on the supervoxel, and their track is kept if at least half of it lies on the supervoxel
+    and it is not erratic. Where there is none, the grid in its cube is taken, as wide as it is in the first frame of
+    the track; failing that, its middle pixel is followed wherever it goes.
+    """
+
+    kind = "tracks"
+
+    def count(self, scene: Scene) -> int:
+        """One set of tracks a supervoxel."""
+        return len(scene.supervoxels)
+
+    def needs(self, scene: Scene, index: int) -> Sequence[Key]:
+        """The flow between the frames of each track."""
+        keys = frame_keys(Flow.kind, scene.n_frames)
+        return [key for start, stop in spans_of_tracks(*scene.lifetime(index)) for key in keys[start : stop - 1]]
+
+    def work(self, scene: Scene, index: int) -> float:
+        """Frames and pixels."""
+        return track_work(scene, index)
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> TrackPoints:
+        """Tracks at both scales."""
+        ids, runs = scene.supervoxels.ids, scene.runs
+        mine = slice(runs.first[index], runs.first[index + 1])
+        spans = np.array(spans_of_tracks(*scene.lifetime(index)), np.int32)
+        reduce = flow_reduction(ids.shape[1], ids.shape[2])
+        region = (index, runs.rows[mine], runs.spans[mine])
+        return TrackPoints(*_follow(ids, region, spans, addresses(inputs), reduce))
+
+
+def track_work(scene: Scene, region: int) -> float:
+    """Pixels that may lie on a grid, if they were spread evenly over the supervoxel's life; a frame counts as 250."""
+    first, end = scene.lifetime(region)
+    n_frames = n_tracked_frames(first, end)
+    return n_frames * (float(scene.supervoxels.graph.sizes[region]) / (end - first) + 250)
+
+
+@njit(cache=True, nogil=True)
+def _follow(ids, region, spans, flows, reduce):  # type: ignore[no-untyped-def]
+    """Points, first, slots and scales of all tracks."""
+    index, rows, runs = region
+    height = ids.shape[1]
+    parts = [(np.empty((0, 2), np.float32), 0, 0, 0)]
+    slot = flow_slot = 0
+    for start, stop in spans:
+        low, high = np.searchsorted(rows, start * height), np.searchsorted(rows, (start + 1) * height)
+        own_rows, own_runs = rows[low:high] - start * height, runs[low:high]
+        n_tracks = 0
+        for place in (ON_IT, AROUND_IT, IN_ITS_MIDDLE):
+            for scale in range(2):
+                seeds = _seeds(own_rows, own_runs, place, STEPS[scale])
+                paths, on = _paths(ids, index, seeds, start, stop - start, flows[flow_slot:], reduce)
+                kept = _kept(paths, on, place)
+                parts.append((kept.reshape(-1, 2), stop - start, slot, scale))
+                n_tracks += len(kept)
+            if n_tracks:
+                break
+        slot += stop - start
+        flow_slot += stop - start - 1
+    return _joined(parts)
+
+
+@njit(cache=True, nogil=True)
+def _seeds(rows, runs, place, step):  # type: ignore[no-untyped-def]
+    """Points (y, x) to start from, given the supervoxel's runs in the first frame."""
+    if place == ON_IT:
+        return _grid_points(rows, runs, step)
+    if place == AROUND_IT:
+        whole = np.empty((rows[-1] - rows[0] + 1, 2), np.int32)
+        whole[:, 0], whole[:, 1] = runs[:, 0].min(), runs[:, 1].max()
+        return _grid_points(np.arange(rows[0], rows[-1] + 1).astype(np.int32), whole, step)
+    return _middle_pixel(rows, runs)
+
+
+@njit(cache=True, nogil=True)
+def _kept(paths, on, place):  # type: ignore[no-untyped-def]
+    """The steady ones, and of those that start on the supervoxel the ones that stay on it for half of their points."""
+    good = np.ones(len(paths), np.bool_)
+    if place != IN_ITS_MIDDLE:
+        for k in range(len(paths)):
+            stays = place == AROUND_IT or 2 * on[k] >= paths.shape[1]
+            good[k] = stays and _is_steady(paths[k])
+    return paths[good]
+
+
+@njit(cache=True, nogil=True)
+def _joined(parts):  # type: ignore[no-untyped-def]
+    """Points (n, 2), length, slot and scale of several lots of tracks, as the fields of `TrackPoints`."""
+    n_tracks = n_points = 0
+    for points, length, _, _ in parts:
+        n_points += len(points)
+        n_tracks += len(points) // max(length, 1)
+    all_points, first = np.empty((n_points, 2), np.float32), np.zeros(n_tracks + 1, np.int32)
+    slots, scales = np.empty(n_tracks, np.int32), np.empty(n_tracks, np.int32)
+    track = point = 0
+    for points, length, slot, scale in parts:
+        all_points[point : point + len(points)] = points
+        point += len(points)
+        for _ in range(len(points) // max(length, 1)):
+            first[track + 1] = first[track] + length
+            slots[track], scales[track] = slot, scale
+            track += 1
+    return all_points, first, slots, scales
+
+
+@njit(cache=True, nogil=True)
+def _grid_points(rows, runs, step):  # type: ignore[no-untyped-def]
+    """Points (y, x) of the grid that lie on the runs of one frame."""
+    most = 0
+    for k in range(len(rows)):
+        if rows[k] % step == step // 2:
+            most += (runs[k, 1] - runs[k, 0]) // step + 1
+    seeds, n = np.empty((most, 2), np.int32), 0
+    for k in range(len(rows)):
+        if rows[k] % step == step // 2:
+            for x in range(runs[k, 0] + (step // 2 - runs[k, 0]) % step, runs[k, 1], step):
+                seeds[n, 0], seeds[n, 1] = rows[k], x
+                n += 1
+    return seeds[:n]
+
+
+@njit(cache=True, nogil=True)
+def _middle_pixel(rows, runs):  # type: ignore[no-untyped-def]
+    """The pixel in the middle of the list of a frame's pixels."""
+    left = (runs[:, 1] - runs[:, 0]).sum() // 2
+    seeds = np.empty((1, 2), np.int32)
+    for k in range(len(rows)):
+        length = runs[k, 1] - runs[k, 0]
+        if left < length:
+            seeds[0, 0], seeds[0, 1] = rows[k], runs[k, 0] + left
+            break
+        left -= length
+    return seeds
+
+
+@njit(cache=True, nogil=True)
+def _paths(ids, region, seeds, start, length, flows, reduce):  # type: ignore[no-untyped-def]
+    """Where the seeds go, (n, length, 2), kept inside the frame, and how many points of each lie on the region."""
+    _, height, width = ids.shape
+    shape = (-(-height // reduce), -(-width // reduce), 2)
+    paths, on = np.empty((len(seeds), length, 2), np.float32), np.zeros(len(seeds), np.int32)
+    bottom, right = np.float32(height - 0.5), np.float32(width - 0.5)
+    for k in range(len(seeds)):
+        paths[k, 0, 0], paths[k, 0, 1] = seeds[k, 0] + np.float32(0.5), seeds[k, 1] + np.float32(0.5)
+    for j in range(length):
+        for k in range(len(seeds)):
+            y, x = paths[k, j]
+            row, column = int(y), int(x)
+            on[k] += ids[start + j, row, column] == region
+            if j + 1 < length:
+                flow = array_at(flows[j], shape)[row // reduce, column // reduce]
+                paths[k, j + 1, 0] = min(max(y + flow[1], np.float32(0)), bottom)
+                paths[k, j + 1, 1] = min(max(x + flow[0], np.float32(0)), right)
+    return paths, on
+
+
+@njit(cache=True, nogil=True)
+def _is_steady(path):  # type: ignore[no-untyped-def]
+    """Neither scattered nor mostly one jump. Still tracks are kept: most of a scene may stand still."""
+    if max(path[:, 0].std(), path[:, 1].std()) > ERRATIC:
+        return False
+    longest = way = 0.0
+    for j in range(1, len(path)):
+        step = np.hypot(path[j, 0] - path[j - 1, 0], path[j, 1] - path[j - 1, 1])
+        way += step
+        longest = max(longest, step)
+    return longest <= JUMP or longest <= way * JUMP_SHARE

@@ -1,0 +1,68 @@
+"""Descriptors by name: our own, those of other packages, and networks of a folder."""
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from budgetseg.descriptors.colour import Colour
+from budgetseg.descriptors.core import Descriptor
+from budgetseg.descriptors.motion.histograms import Hof, Hog, Mbh
+from budgetseg.errors import UsageError
+
+__all__ = ["BUILT_IN", "GROUP", "available", "open_descriptors"]
+
+BUILT_IN: dict[str, Callable[[], Descriptor]] = {kind.name: kind for kind in (Colour, Hog, Hof, Mbh)}
+
+GROUP = "budgetseg.descriptors"
+"""Entry points of this group are callables without arguments that give a `Descriptor`."""
+
+
+def available(networks: Path | None = None) -> list[str]:
+    """Names that `open_descriptors` knows: built in, of other packages, and of networks in a folder."""
+    return list(dict.fromkeys([*BUILT_IN, *(point.name for point in entry_points(group=GROUP)), *_networks(networks)]))
+
+
+def open_descriptors(names: Sequence[str], networks: Path | None = None, threads: int = 1) -> list[Descriptor]:
+    """Descriptors by name.
+
+    Parameters
+    ----------
+    names : built-in ones, entry points of other packages, or networks
+    networks : folder of networks; NAME.toml or NAME.onnx there is a descriptor of that name
+    threads : of a network's run
+    """
+    files = _networks(networks)
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    opened = []
+    for name in names:
+        if name in BUILT_IN:
+            opened.append(BUILT_IN[name]())
+        elif name in files:
+            opened.append(_open_network(name, files[name], threads))
+        elif name in points:
+            opened.append(points[name].load()())
+        else:
+            raise UsageError(f"no descriptor '{name}'; choose from {', '.join(available(networks))}")
+    return opened
+
+
+def _networks(folder: Path | None) -> dict[str, Path]:
+    """Card, or ONNX file where there is none, of every network in a folder."""
+    if folder is None:
+        return {}
+    if not folder.is_dir():
+        raise UsageError(f"no folder '{folder}' of networks; 'budgetseg train-network' makes one")
+    files = {path.stem: path for suffix in ("onnx", "toml") for path in sorted(folder.glob(f"*.{suffix}"))}
+    # A card may name another file than its own: that file is not a descriptor by itself.
+    from budgetseg.descriptors.network.card import read_card
+
+    named = {read_card(path).file for path in files.values() if path.suffix == ".toml"}
+    return {name: path for name, path in files.items() if path.suffix == ".toml" or path not in named}
+
+
+def _open_network(name: str, path: Path, threads: int) -> Descriptor:
+    from budgetseg.descriptors.network.card import read_card
+    from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+    from budgetseg.descriptors.network.run import OnnxNetwork
+
+    return NetworkDescriptor(name, OnnxNetwork(read_card(path), threads))

@@ -1,0 +1,53 @@
+"""Optical flow between two frames: OpenCV's DIS on reduced frames, median-filtered."""
+
+import threading
+from typing import Any
+
+import cv2
+import numpy as np
+
+from budgetseg.types import Float32, UInt8
+
+__all__ = ["flow_reduction", "optical_flow"]
+
+LARGE = 100_000  # pixels; larger frames are reduced
+MOST = 4
+LEAST = 32  # pixels a side that DIS can do with; smaller frames are padded
+
+_own = threading.local()  # DIS keeps buffers between calls, so every thread has its own
+
+
+def flow_reduction(height: int, width: int) -> int:
+    """Side of the square of pixels that shares one flow vector: 1, 2 or 4, more for larger frames."""
+    reduce = 1
+    while reduce < MOST and height * width >= LARGE * reduce * reduce:
+        reduce *= 2
+    return reduce
+
+
+def optical_flow(first: UInt8, second: UInt8) -> Float32:
+    """Where the pixels of a frame (H, W, 3) go in the next one, (dx, dy) in pixels: (ceil(H/r), ceil(W/r), 2).
+
+    There is one vector for every r x r pixels, r being `flow_reduction`: DIS has no finer detail to tell.
+    """
+    reduce = flow_reduction(first.shape[0], first.shape[1])
+    height, width = -(-first.shape[0] // reduce), -(-first.shape[1] // reduce)
+    flow = _estimator().calc(_prepared(first, height, width), _prepared(second, height, width), None)
+    dx, dy = (cv2.medianBlur(np.ascontiguousarray(flow[:height, :width, k]), 3) for k in (0, 1))
+    return np.stack([dx, dy], axis=2) * np.float32(reduce)
+
+
+def _prepared(frame: UInt8, height: int, width: int) -> UInt8:
+    """Grey, reduced, and padded to what DIS can do with."""
+    grey = cv2.resize(cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY), (width, height), interpolation=cv2.INTER_AREA)
+    below, right = max(LEAST - height, 0), max(LEAST - width, 0)
+    if below or right:
+        grey = cv2.copyMakeBorder(grey, 0, below, 0, right, cv2.BORDER_REPLICATE)
+    return np.asarray(grey, np.uint8)
+
+
+def _estimator() -> Any:
+    if not hasattr(_own, "dis"):
+        _own.dis = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST)
+        _own.dis.setFinestScale(1)  # frames are reduced already
+    return _own.dis
