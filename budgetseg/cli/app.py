@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from budgetseg import __version__
-from budgetseg.cli import datasets, demo, supervoxels, train_network
+from budgetseg.cli import datasets, demo, describe, supervoxels, train_network
 from budgetseg.cli.bench import bench
 from budgetseg.errors import BudgetsegError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(supervoxels.supervoxels)
+app.command("describe")(describe.describe)
 app.command("train-network")(train_network.train_network)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(bench, name="bench")

@@ -18,31 +18,55 @@ def _benches() -> None:
     """How fast and how good each part is on this machine."""
 
 
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="BUDGETSEG_DATA",
+        help="Folder that holds camvid/ or suny/; without it ../shared/data if that has them, else a street.",
+    ),
+]
+Repeats = Annotated[int, typer.Option(min=1, help="Runs to take the median time of.")]
+
+
 @bench.command("supervoxels")
 def supervoxels(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="BUDGETSEG_DATA",
-            help="Folder that holds camvid/ or suny/; without it ../shared/data if that has them, else a street.",
-        ),
-    ] = None,
+    data: Data = None,
     tier: Annotated[list[str] | None, typer.Option(help="Only this tier; may be repeated.")] = None,
     scaling: Annotated[bool, typer.Option(help="Other frame sizes, a constant and a noise video instead.")] = False,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs to take the median time of.")] = 3,
+    repeats: Repeats = 3,
     as_json: AsJson = False,
 ) -> None:
     """Supervoxels: CPU time on one thread, peak memory, and quality against labels."""
     from budgetseg.evaluation.bench_supervoxels import bench_supervoxels, data_cases, scaling_cases
-    from budgetseg.evaluation.environment import environment
     from budgetseg.supervoxels.tiers import TIERS, tier_named
 
     tiers = tuple(tier_named(name).name for name in tier or TIERS)
     cases = scaling_cases() if scaling else data_cases(data or _usual_place())
     with progress("bench supervoxels", len(cases) * len(tiers), "runs") as advance:
         rows = bench_supervoxels(cases, tiers, repeats, advance)
+    _print("supervoxels", rows, as_json)
+
+
+@bench.command("descriptors")
+def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
+    """Descriptors: CPU time on one thread for all supervoxels of CamVid's dense run, and how well costs are foretold.
+
+    ms_per_frame holds everything, us_per_supervoxel what is not shared. The error is that of the foretold cost of a
+    call. us_per_track is for the descriptors that follow tracks.
+    """
+    from budgetseg.evaluation.bench_descriptors import bench_descriptors
+
+    place = data or _usual_place()
+    if place is not None and not (place / "camvid").is_dir():
+        place = None
+    _print("descriptors", bench_descriptors(place, repeats), as_json)
+
+
+def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:
+    from budgetseg.evaluation.environment import environment
+
     if as_json:
-        print_json({"bench": "supervoxels", "environment": environment(), "rows": rows})
+        print_json({"bench": name, "environment": environment(), "rows": rows})
         return
     print_table(tuple(rows[0]), [tuple(_cell(value) for value in row.values()) for row in rows])
 

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.types import Float32, Int32
+from budgetseg.types import Float32
 
 __all__ = ["Colour"]
 
@@ -27,17 +27,14 @@ class Colour(Descriptor):
     def work(self, scene: Scene, region: int) -> float:
         """Runs counted: each is somewhere else in memory."""
         n_runs = scene.runs.first[region + 1] - scene.runs.first[region]
-        return float(n_runs // self._step(scene, region))
+        return float(-(-n_runs // self._step(scene, region)))
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """(512,), L slowest and b fastest; squares sum to one."""
-        runs, width = scene.runs, scene.frames.shape[2]
-        step = self._step(scene, region)
-        mine = slice(runs.first[region], runs.first[region + 1])
-        counts: Int32 = _count(
-            scene.frames.reshape(-1, width, 3), runs.rows[mine], runs.spans[mine], step, _bin_of_rgb()
-        )
-        return np.sqrt(counts / np.float32(counts.sum()))
+        runs, rows = scene.runs, scene.frames.reshape(-1, scene.frames.shape[2], 3)
+        mine = runs.first[region], runs.first[region + 1], self._step(scene, region)
+        vector: Float32 = _histogram(rows, runs.rows, runs.spans, mine, _bin_of_rgb())
+        return vector
 
     def _step(self, scene: Scene, region: int) -> int:
         return max(int(scene.supervoxels.graph.sizes[region]) // ENOUGH, 1)
@@ -55,13 +52,17 @@ def _bin_of_rgb() -> NDArray[np.uint16]:
 
 
 @njit(cache=True, nogil=True)
-def _count(pixel_rows, rows, spans, step, bin_of_rgb):  # type: ignore[no-untyped-def]
+def _histogram(pixel_rows, rows, spans, mine, bin_of_rgb):  # type: ignore[no-untyped-def]
     # Neighbours mostly fall into the same bin: adding to the same place twice in a row would wait for the memory.
-    counts = np.zeros((2, SIDE**3), np.int32)
-    for k in range(0, len(rows), step):
+    counts, n = np.zeros((2, SIDE**3), np.int32), 0
+    for k in range(mine[0], mine[1], mine[2]):
         pixels = pixel_rows[rows[k]]
         for x in range(spans[k, 0], spans[k, 1]):
             red, green, blue = np.uint32(pixels[x, 0]), np.uint32(pixels[x, 1]), np.uint32(pixels[x, 2])
             rgb = (red >> DROPPED) << 10 | (green >> DROPPED) << 5 | blue >> DROPPED
             counts[x & 1, bin_of_rgb[rgb]] += 1
-    return counts[0] + counts[1]
+        n += spans[k, 1] - spans[k, 0]
+    shares = np.empty(SIDE**3, np.float32)
+    for k in range(SIDE**3):
+        shares[k] = np.sqrt((counts[0, k] + counts[1, k]) / n)
+    return shares

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
+
 from budgetseg.supervoxels.runs import Runs, find_runs
 from budgetseg.types import Float32, Supervoxels, UInt8
 
@@ -46,7 +48,8 @@ class Scene:
     @classmethod
     def of(cls, frames: UInt8, supervoxels: Supervoxels) -> "Scene":
         """Scene with the runs found."""
-        return cls(frames, supervoxels, find_runs(supervoxels.ids))
+        # Copy of a view: descriptors take the frames in another shape, which would copy the view with every call.
+        return cls(np.ascontiguousarray(frames), supervoxels, find_runs(supervoxels.ids))
 
     @property
     def n_frames(self) -> int:

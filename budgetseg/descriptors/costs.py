@@ -1,6 +1,7 @@
 """What descriptors and resources cost on this machine: a line through what they did cost, newer calls counting more."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -14,6 +15,7 @@ FORMAT = 1
 KEPT = 0.99  # of the weight of a call when the next one comes: about the last hundred count
 PATIENCE = 5  # calls before one that is far off is taken for an accident
 FAR_OFF = 1.5
+LEAST = 1e-7  # seconds; below it calls differ by the clock alone
 
 
 @dataclass
@@ -32,25 +34,24 @@ class _Line:
     def observe(self, work: float, seconds: float) -> None:
         predicted = self.a + self.b * work
         if self.n >= PATIENCE:
-            seconds = min(max(seconds, predicted / FAR_OFF), predicted * FAR_OFF)
-        scale = 1 / max(predicted if self.n else seconds, 1e-7) ** 2
+            seconds = min(max(seconds, predicted / FAR_OFF), max(predicted, LEAST) * FAR_OFF)
+        scale = 1 / max(predicted if self.n else seconds, LEAST) ** 2
         self.n += 1
         self.ones = KEPT * self.ones + scale
         self.works = KEPT * self.works + scale * work
         self.squares = KEPT * self.squares + scale * work * work
         self.seconds = KEPT * self.seconds + scale * seconds
         self.products = KEPT * self.products + scale * work * seconds
-        self._fit()
+        self.a, self.b = self._fit()
 
-    def _fit(self) -> None:
+    def _fit(self) -> tuple[float, float]:
+        """A and b, neither below zero."""
         spread = self.ones * self.squares - self.works**2
-        if spread > 1e-6 * self.ones * self.squares:
-            self.b = (self.ones * self.products - self.works * self.seconds) / spread
-            self.a = (self.seconds - self.b * self.works) / self.ones
-        if spread <= 1e-6 * self.ones * self.squares or self.b < 0:
-            self.a, self.b = self.seconds / self.ones, 0.0  # one amount of work, or noise: the mean
-        elif self.a < 0:
-            self.a, self.b = 0.0, self.products / self.squares
+        slope = self.ones * self.products - self.works * self.seconds
+        if spread <= 1e-6 * self.ones * self.squares or slope < 0:
+            return self.seconds / self.ones, 0.0  # one amount of work, or noise: the mean
+        a = (self.seconds - slope / spread * self.works) / self.ones
+        return (a, slope / spread) if a >= 0 else (0.0, self.products / self.squares)
 
 
 class CostModel:
@@ -87,7 +88,14 @@ class CostModel:
         try:
             stored = json.loads(path.read_text())
             if stored["format"] == FORMAT and stored["cpu"] == cpu_model():
-                model._lines = {name: _Line(**line) for name, line in stored["lines"].items()}
-        except (OSError, ValueError, KeyError, TypeError):
+                model._lines = {name: _read_line(line) for name, line in stored["lines"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass  # measured again in seconds
         return model
+
+
+def _read_line(stored: dict[str, float]) -> _Line:
+    line = _Line(**stored)  # type: ignore[arg-type]  # n is whole
+    if stored.keys() != vars(line).keys() or not all(0 <= value < math.inf for value in stored.values()):
+        raise ValueError("a line must have all its fields, none negative or without end")
+    return line

@@ -84,6 +84,8 @@ class LiveDescriptors:
         return Spent(vector, private_s, shared_s)
 
     def _fetch(self, keys: Sequence[Key], shared_s: dict[Key, float]) -> list[Value]:
+        if not keys:
+            return []
         there = zip(keys, self.cache.peek(keys), strict=True)
         return [self._get(key, shared_s) if value is None else value for key, value in there]
 
@@ -102,7 +104,8 @@ class LiveDescriptors:
         if key in bill:
             bill[key] = max(self._timer() - started - sum(bill.values()), 0.0)
             self.costs.observe(kind.kind, kind.work(self.scene, index), bill[key])
-            shared_s |= bill
+            for made, seconds in bill.items():  # little room: what was forgotten during the call is made and paid again
+                shared_s[made] = shared_s.get(made, 0.0) + seconds
         return value
 
     def _collect(self, keys: Sequence[Key], found: dict[Key, None]) -> None:

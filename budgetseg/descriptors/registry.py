@@ -1,13 +1,19 @@
 """Descriptors by name: our own, those of other packages, and networks of a folder."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.motion.histograms import Hof, Hog, Mbh
+from budgetseg.descriptors.network.card import read_card
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.network.seen import stand_ins
 from budgetseg.errors import UsageError
+from budgetseg.types import UInt8
 
 __all__ = ["BUILT_IN", "GROUP", "available", "open_descriptors"]
 
@@ -22,7 +28,9 @@ def available(networks: Path | None = None) -> list[str]:
     return list(dict.fromkeys([*BUILT_IN, *(point.name for point in entry_points(group=GROUP)), *_networks(networks)]))
 
 
-def open_descriptors(names: Sequence[str], networks: Path | None = None, threads: int = 1) -> list[Descriptor]:
+def open_descriptors(
+    names: Sequence[str], networks: Path | None = None, threads: int = 1, frames: UInt8 | None = None
+) -> list[Descriptor]:
     """Descriptors by name.
 
     Parameters
@@ -30,6 +38,8 @@ def open_descriptors(names: Sequence[str], networks: Path | None = None, threads
     names : built-in ones, entry points of other packages, or networks
     networks : folder of networks; NAME.toml or NAME.onnx there is a descriptor of that name
     threads : of a network's run
+    frames : (T, H, W, 3), of the video that will be described for training: on each frame that a network has learned
+        from, a fold network that has not speaks in its place
     """
     files = _networks(networks)
     points = {point.name: point for point in entry_points(group=GROUP)}
@@ -38,7 +48,7 @@ def open_descriptors(names: Sequence[str], networks: Path | None = None, threads
         if name in BUILT_IN:
             opened.append(BUILT_IN[name]())
         elif name in files:
-            opened.append(_open_network(name, files[name], threads))
+            opened.append(_open_network(name, files[name], threads, frames))
         elif name in points:
             opened.append(points[name].load()())
         else:
@@ -52,17 +62,15 @@ def _networks(folder: Path | None) -> dict[str, Path]:
         return {}
     if not folder.is_dir():
         raise UsageError(f"no folder '{folder}' of networks; 'budgetseg train-network' makes one")
-    files = {path.stem: path for suffix in ("onnx", "toml") for path in sorted(folder.glob(f"*.{suffix}"))}
-    # A card may name another file than its own: that file is not a descriptor by itself.
-    from budgetseg.descriptors.network.card import read_card
-
-    named = {read_card(path).file for path in files.values() if path.suffix == ".toml"}
-    return {name: path for name, path in files.items() if path.suffix == ".toml" or path not in named}
+    cards = {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    # A file that a card names is no descriptor by itself.
+    named = {read_card(path).file for path in cards.values()}
+    return {path.stem: path for path in sorted(folder.glob("*.onnx")) if path not in named} | cards
 
 
-def _open_network(name: str, path: Path, threads: int) -> Descriptor:
-    from budgetseg.descriptors.network.card import read_card
-    from budgetseg.descriptors.network.descriptor import NetworkDescriptor
-    from budgetseg.descriptors.network.run import OnnxNetwork
-
-    return NetworkDescriptor(name, OnnxNetwork(read_card(path), threads))
+def _open_network(name: str, path: Path, threads: int, frames: UInt8 | None) -> Descriptor:
+    card = read_card(path)
+    paths = [None] if frames is None else stand_ins(path.parent, name, frames)
+    others = {path: OnnxNetwork(replace(card, file=path), threads) for path in dict.fromkeys(paths) if path}
+    instead = {index: others[path] for index, path in enumerate(paths) if path}
+    return NetworkDescriptor(name, OnnxNetwork(card, threads), instead)

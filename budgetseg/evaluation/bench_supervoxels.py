@@ -9,15 +9,13 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
 from pathlib import Path
 
-import numpy as np
-
 from budgetseg.datasets import open_dataset
-from budgetseg.errors import DatasetError, UsageError
+from budgetseg.errors import UsageError
+from budgetseg.evaluation.clips import CamvidDense, Plain, Street, SunyVideo
+from budgetseg.processes import process_pool
 from budgetseg.types import UInt8
 
 __all__ = ["Case", "bench_supervoxels", "data_cases", "scaling_cases"]
@@ -48,16 +46,16 @@ class Case:
 def data_cases(data: Path | None) -> list[Case]:
     """CamVid's dense run and the videos of SUNY, those of them that are below `data`; for None, a rendered street."""
     if data is None:
-        return [Case("street-0000", _Street(), (300, 1000))]
+        return [Case("street-0000", Street(), (300, 1000))]
     there = [name for name in SETS if (data / name).is_dir()]
     if not there:
         raise UsageError(f"no camvid/ or suny/ in '{data}'; give the folder that holds them, or none for a street")
     cases = []
     if "camvid" in there:
-        cases.append(Case("camvid-dense", _Camvid(data / "camvid"), (378, 1063, 3500, 4228)))
+        cases.append(Case("camvid-dense", CamvidDense(data / "camvid"), (378, 1063, 3500, 4228)))
     if "suny" in there:
         names = [video.name.removesuffix("_train") for video in open_dataset("suny", data / "suny").videos("train")]
-        cases += [Case(name, _Suny(data / "suny", name), (300, 1000)) for name in names]
+        cases += [Case(name, SunyVideo(data / "suny", name), (300, 1000)) for name in names]
     return cases
 
 
@@ -65,8 +63,8 @@ def scaling_cases() -> list[Case]:
     """A rendered street at a quarter, once and four times 480x360, and a constant and a noise video."""
     sizes = ((240, 180), (480, 360), (960, 720))
     loads: dict[str, Callable[[], tuple[UInt8, UInt8 | None]]] = {
-        **{f"street {width}x{height}": _Street((width, height), 32) for width, height in sizes},
-        **{f"{kind} 480x360": _Plain(kind) for kind in ("constant", "noise")},
+        **{f"street {width}x{height}": Street((width, height), 32) for width, height in sizes},
+        **{f"{kind} 480x360": Plain(kind) for kind in ("constant", "noise")},
     }
     return [Case(name, load, (1000,), least_s=1.0) for name, load in loads.items()]
 
@@ -84,15 +82,8 @@ def bench_supervoxels(
 
 
 def _in_own_process(case: Case, tier: str, repeats: int) -> list[Row]:
-    others = active_children()
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        job = process.submit(_measure_case, case, tier, repeats)
-        try:
-            return job.result()
-        except BaseException:
-            for child in set(active_children()).difference(others):
-                child.terminate()  # leaving the block would wait until the video is measured
-            raise
+    with process_pool(1) as pool:
+        return pool.submit(_measure_case, case, tier, repeats).result()
 
 
 def _measure_case(case: Case, tier: str, repeats: int) -> list[Row]:
@@ -130,52 +121,3 @@ def _time_row(case: Case, frames: UInt8, tier: str, n: int, repeats: int) -> Row
         "cpu_s": cpu_s,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-
-
-@dataclass(frozen=True)
-class _Camvid:
-    root: Path
-
-    def __call__(self) -> tuple[UInt8, UInt8]:
-        dense = [video for video in open_dataset("camvid", self.root).videos("val") if video.n_frames > 50]
-        if len(dense) != 1:
-            raise DatasetError(
-                f"{self.root}: {len(dense)} runs of more than 50 frames in val/, where CamVid has one; "
-                "see budgetseg datasets check camvid"
-            )
-        return dense[0].video().frames, dense[0].labels()
-
-
-@dataclass(frozen=True)
-class _Suny:
-    root: Path
-    name: str
-
-    def __call__(self) -> tuple[UInt8, UInt8]:
-        dataset = open_dataset("suny", self.root)
-        halves = [video for split in ("train", "test") for video in dataset.videos(split)]
-        halves = [half for half in halves if half.name in (f"{self.name}_train", f"{self.name}_test")]
-        return np.concatenate([h.video().frames for h in halves]), np.concatenate([h.labels() for h in halves])
-
-
-@dataclass(frozen=True)
-class _Street:
-    size: tuple[int, int] = (320, 240)
-    n_frames: int = 60
-
-    def __call__(self) -> tuple[UInt8, UInt8]:
-        from budgetseg.datasets.synthetic import render
-
-        video, truth = render(0, self.n_frames, self.size)
-        return video.frames, truth.labels
-
-
-@dataclass(frozen=True)
-class _Plain:
-    kind: str
-    shape: tuple[int, int, int, int] = (32, 360, 480, 3)
-
-    def __call__(self) -> tuple[UInt8, None]:
-        if self.kind == "constant":
-            return np.full(self.shape, 128, np.uint8), None
-        return np.random.default_rng(0).integers(0, 256, self.shape, np.uint8), None

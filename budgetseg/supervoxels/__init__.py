@@ -3,7 +3,7 @@
 from budgetseg.supervoxels.export import Request, Summary, export_supervoxels
 from budgetseg.supervoxels.graph import BINS, neighbourhood_graph
 from budgetseg.supervoxels.hierarchy import N_LEVELS
-from budgetseg.supervoxels.segment import Hierarchy, Segmenter, build_hierarchy, segment, warm_up
+from budgetseg.supervoxels.segment import Hierarchy, Segmenter, build_hierarchy, segment, usual_density, warm_up
 from budgetseg.supervoxels.tiers import TIERS
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "export_supervoxels",
     "neighbourhood_graph",
     "segment",
+    "usual_density",
     "warm_up",
 ]

@@ -10,9 +10,9 @@ from budgetseg.supervoxels.graph import GraphBuilder
 from budgetseg.supervoxels.hierarchy import level_price
 from budgetseg.supervoxels.tiers import tier_named
 from budgetseg.supervoxels.window import Slab, Window, enlarge, segment_window
-from budgetseg.types import Graph, Int32, Supervoxels, UInt8
+from budgetseg.types import Graph, Int32, Supervoxels, UInt8, Video
 
-__all__ = ["Hierarchy", "Segmenter", "build_hierarchy", "segment", "warm_up"]
+__all__ = ["Hierarchy", "Segmenter", "build_hierarchy", "segment", "usual_density", "warm_up"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +141,17 @@ class Segmenter:
         names[fresh] = np.arange(self.n, self.n + len(fresh), dtype=np.int32)
         self.n += len(fresh)
         return names[regions]
+
+
+def usual_density(video: Video) -> int:
+    """Supervoxels a frame that suit a video: 25, or 35 for large frames; 200 where frames are half a second apart.
+
+    Frames that are far apart have little in common, so that supervoxels are short and many.
+    """
+    t, h, w = video.shape
+    if t > 1 and np.median(np.diff(video.times_s)) >= 0.5:
+        return 200
+    return 35 if h * w >= 100_000 else 25
 
 
 def _check_frames(frames: UInt8) -> None:

@@ -49,5 +49,6 @@ def _prepared(frame: UInt8, height: int, width: int) -> UInt8:
 def _estimator() -> Any:
     if not hasattr(_own, "dis"):
         _own.dis = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST)
-        _own.dis.setFinestScale(1)  # frames are reduced already
+    # Frames are reduced already. Before every frame: DIS turns to finer scales at a tiny one and stays there.
+    _own.dis.setFinestScale(1)
     return _own.dis

@@ -14,6 +14,7 @@ Everything may be left out: then it is a network of our own.
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,11 @@ class Card:
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "file": ("the name of an ONNX file", lambda value: isinstance(value, str) and value != ""),
     "size": ("width and height, two whole numbers above 0", lambda value: _are(value, int, 2) and min(value) > 0),
-    "mean": ("three numbers", lambda value: _are(value, (int, float), 3)),
-    "std": ("three numbers above 0", lambda value: _are(value, (int, float), 3) and min(value) > 0),
+    "mean": ("three numbers", lambda value: _are(value, (int, float), 3) and all(-inf < one < inf for one in value)),
+    "std": (
+        "three numbers above 0",
+        lambda value: _are(value, (int, float), 3) and all(0 < one < inf for one in value),
+    ),
     "colours": ("'rgb' or 'bgr'", lambda value: value in ("rgb", "bgr")),
     "output": ("'scores' or 'probabilities'", lambda value: value in ("scores", "probabilities")),
     "classes": ("a list of names, one at least not empty", lambda value: _are(value, str) and any(value)),
@@ -64,7 +68,7 @@ def read_card(path: Path) -> Card:
     table = _load(path)
     for key, value in table.items():
         if key not in _RULES:
-            raise ModelError(f"{path}: unknown key '{key}'; choose from {', '.join(_RULES)}")
+            raise ModelError(f"{path}: unknown key {key!r}; choose from {', '.join(_RULES)}")
         rule, holds = _RULES[key]
         if not holds(value):
             raise ModelError(f"{path}: '{key}' must be {rule}. Got {value!r}")

@@ -1,6 +1,6 @@
 """Class probabilities of a network, pooled over the supervoxel's pixels in its first, middle and last frame."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ __all__ = ["NetworkDescriptor"]
 class _Output(Resource):
     """What a network says about a frame, (h, w, L)."""
 
-    def __init__(self, name: str, network: OnnxNetwork) -> None:
+    def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork]) -> None:
         self.kind = f"{name} output {network.digest}"  # its price is its own, not that of another file of that name
         self._network = network
+        self._instead = instead
 
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """The same for every frame, whatever its size."""
@@ -27,16 +28,23 @@ class _Output(Resource):
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """(h, w, L)."""
-        return FrameArray(self._network(scene.frames[index]))
+        return FrameArray(self._instead.get(index, self._network)(scene.frames[index]))
 
 
 class NetworkDescriptor(Descriptor):
-    """Mean class probabilities."""
+    """Mean class probabilities.
 
-    def __init__(self, name: str, network: OnnxNetwork) -> None:
+    Parameters
+    ----------
+    name : of the descriptor
+    network : asked about every frame
+    instead : other networks, asked about certain frames; of the same classes
+    """
+
+    def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork] | None = None) -> None:
         self.name = name
         self.length = len(network.names)
-        self._output = _Output(name, network)
+        self._output = _Output(name, network, instead or {})
         self.resources = (self._output,)
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:

@@ -10,6 +10,7 @@ import numpy as np
 from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.descriptors.network.export import export_onnx
 from budgetseg.descriptors.network.folds import assign_folds
+from budgetseg.descriptors.network.seen import CARD, NO_FOLD, seen_frames
 from budgetseg.descriptors.network.training import Recipe, train_networks
 from budgetseg.files import atomic_file
 from budgetseg.types import Bool, Classes, Int32, UInt8
@@ -33,20 +34,20 @@ def fit_networks(
 ) -> None:
     """Train on all footage into `folder`, and per fold on the rest of it into `folder/fold-K`.
 
-    `networks.json` tells the classes, the recipe and the fold of every frame. What is already in the folder from a run
-    with the same recipe is kept, so that an interrupted training goes on where it was.
+    `networks.json` tells the classes, the recipe, and every frame that was learned from with its fold. What is already
+    in the folder from a run with the same recipe is kept, so that an interrupted training goes on where it was.
     """
-    none: list[Int32] = [np.zeros(0, np.int32)] * len(footage)
+    none: list[Int32] = [np.full(len(video.labels), NO_FOLD, np.int32) for video in footage]
     folds = assign_folds([video.labels for video in footage], n_folds) if n_folds else none
     card = {
-        "format": 1,
+        "format": 2,
         "classes": list(classes.names),
         "mean": MEAN,
         "std": STD,
         "recipe": {**asdict(recipe), "time_limit_s": None},
-        "folds": {video.name: fold.tolist() for video, fold in zip(footage, folds, strict=True)},
+        "seen": seen_frames([video.frames for video in footage], [fold.tolist() for fold in folds]),
     }
-    path = folder / "networks.json"
+    path = folder / CARD
     fresh = not path.exists() or json.loads(path.read_text()) != card
     with atomic_file(path) as part:
         part.write_text(json.dumps(card, indent=2) + "\n")

@@ -1,6 +1,9 @@
 """Any ONNX segmentation network as a function from a frame to class probabilities."""
 
 import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -11,6 +14,8 @@ from budgetseg.errors import ModelError
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["OnnxNetwork"]
+
+TOLERANCE = 1e-3  # of probabilities: those of networks in half precision are not exact
 
 
 class OnnxNetwork:
@@ -25,17 +30,18 @@ class OnnxNetwork:
     ----------
     names : of the classes, L
     size : width and height that frames are brought to
-    digest : short, of the file and its card: two networks with the same digest say the same
+    digest : short, of what the file and its card hold, wherever they lie: the same digest, the same answers
     """
 
     def __init__(self, card: Card, threads: int = 1) -> None:
         self._card = card
         self._session = _open(card, threads)
-        self._input = self._session.get_inputs()[0].name
         self.size = _input_size(card, self._session)
-        channels = self._try().shape[2]
-        self.names, self._groups = _grouped(card, channels)
-        self.digest = hashlib.sha256(card.file.read_bytes() + repr(card).encode()).hexdigest()[:8]
+        self._input = self._session.get_inputs()[0].name
+        # Only the first: networks often give more, for training, and each would take its time.
+        self._outputs = [one.name for one in self._session.get_outputs()[:1]]
+        self.names, self._groups = _grouped(card, self._try())
+        self.digest = _digest(card)
 
     def __call__(self, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), at whatever size the network gives them."""
@@ -55,25 +61,18 @@ class OnnxNetwork:
         scale, shift = (np.array(values, np.float32) for values in _affine(self._card))
         pixels = cv2.split(frame if self._card.colours == "rgb" else frame[..., ::-1])
         planes = np.stack([plane * scale[k] + shift[k] for k, plane in enumerate(pixels)])[None]
-        said: Float32 = self._session.run(None, {self._input: planes})[0][0].transpose(1, 2, 0)
+        said: Float32 = self._session.run(self._outputs, {self._input: planes})[0][0].transpose(1, 2, 0)
         return said
 
-    def _try(self) -> Float32:
-        """Output on a black frame; the outputs of many files do not tell their shape before they have run."""
-        file = self._card.file
+    def _try(self) -> int:
+        """Number of output channels; the outputs of many files do not tell their shape before they have run."""
+        file, (width, height) = self._card.file, self.size
         try:
-            output = self._session.run(None, {self._input: np.zeros((1, 3, *self.size[::-1]), np.float32)})[0]
+            output = self._session.run(self._outputs, {self._input: np.zeros((1, 3, height, width), np.float32)})[0]
         except Exception as error:  # onnxruntime's errors have no common base
-            raise ModelError(
-                f"{file}: does not run on frames of {self.size[0]}x{self.size[1]} ({_line(error)})"
-            ) from None
-        if output.ndim != 4 or output.shape[0] != 1 or output.dtype != np.float32:
-            raise ModelError(
-                f"{file}: the first output must be float32 of shape (1, classes, height, width). "
-                f"Got {output.dtype} {output.shape}"
-            )
-        said: Float32 = output[0].transpose(1, 2, 0)
-        return said
+            raise ModelError(f"{file}: does not run on frames of {width}x{height} ({_line(error)})") from None
+        _check_output(self._card, output)
+        return int(output.shape[1])
 
 
 def _open(card: Card, threads: int) -> Any:
@@ -92,22 +91,43 @@ def _open(card: Card, threads: int) -> Any:
 
 def _input_size(card: Card, session: Any) -> tuple[int, int]:
     inputs = session.get_inputs()
-    shape = inputs[0].shape
-    is_image = len(inputs) == 1 and inputs[0].type == "tensor(float)" and len(shape) == 4
-    if not is_image or (isinstance(shape[1], int) and shape[1] != 3):
+    if len(inputs) != 1 or not _is_image(inputs[0]):
         raise ModelError(
             f"{card.file}: must have one input, float32 of shape (1, 3, height, width). "
-            f"Got {', '.join(f'{one.type} {one.shape}' for one in inputs)}"
+            f"Got {', '.join(f'{one.type} {one.shape}' for one in inputs) or 'none'}"
         )
-    fixed = [side if isinstance(side, int) else None for side in (shape[3], shape[2])]
+    height, width = (side if isinstance(side, int) else None for side in inputs[0].shape[2:])
     if card.size is None:
-        width, height = fixed
         if width is None or height is None:
             raise ModelError(f"{card.file}: takes frames of any size; say which with 'size' in its TOML file")
         return width, height
-    if any(side not in (None, wanted) for side, wanted in zip(fixed, card.size, strict=True)):
-        raise ModelError(f"{card.file}: takes frames of {fixed}, but 'size' says {list(card.size)}")
+    if width not in (None, card.size[0]) or height not in (None, card.size[1]):
+        raise ModelError(
+            f"{card.file}: takes frames of {width or '?'}x{height or '?'}, "
+            f"but 'size' in its TOML file says {card.size[0]}x{card.size[1]}"
+        )
     return card.size
+
+
+def _check_output(card: Card, output: Any) -> None:
+    is_tensor = isinstance(output, np.ndarray)  # it may be a list or a dictionary
+    if not is_tensor or output.dtype != np.float32 or output.ndim != 4 or output.shape[0] != 1 or output.size == 0:
+        raise ModelError(
+            f"{card.file}: the first output must be float32 of shape (1, classes, height, width). "
+            f"Got {f'{output.dtype} {output.shape}' if is_tensor else type(output).__name__}"
+        )
+    low, high = float(output.min()), float(output.max())
+    if card.output == "probabilities" and not (low > -TOLERANCE and high < 1 + TOLERANCE):
+        raise ModelError(
+            f"{card.file}: gives {low:.3g} to {high:.3g}, which are no probabilities; "
+            "if they are scores, say so with 'output' in its TOML file"
+        )
+
+
+def _is_image(one: Any) -> bool:
+    """Whether an input of a network is float32 of shape (1, 3, H, W); a side that is left open is a name or None."""
+    fits = [not isinstance(side, int) or side == must for side, must in zip(one.shape, (1, 3), strict=False)]
+    return one.type == "tensor(float)" and len(one.shape) == 4 and all(fits) and 0 not in one.shape
 
 
 def _grouped(card: Card, channels: int) -> tuple[tuple[str, ...], Float32 | None]:
@@ -127,5 +147,17 @@ def _affine(card: Card) -> tuple[list[float], list[float]]:
     return [1 / 255 / card.std[k] for k in order], [-card.mean[k] / card.std[k] for k in order]
 
 
+def _digest(card: Card) -> str:
+    digest = hashlib.sha256(repr(replace(card, file=Path())).encode())
+    for end in ("", ".data", "_data"):  # beside the file, where it keeps its weights apart
+        file = card.file.with_name(card.file.name + end)
+        if file.is_file():
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:8]
+
+
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:160]
+    """What onnxruntime says, on one line, without where in itself it says so."""
+    said = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
+    said = " ".join(said.split()).rpartition(" was false. ")[2]
+    return said[:200].rstrip(".")

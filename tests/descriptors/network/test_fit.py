@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from budgetseg.descriptors.network.fit import Footage, fit_networks
+from budgetseg.descriptors.network.seen import frame_digest
 from budgetseg.descriptors.network.training import Recipe
 from budgetseg.types import Classes
 
@@ -30,7 +31,7 @@ def test_networks_and_fold_networks_are_written_and_not_trained_twice(footage: l
         assert (place / "dcnn_large.onnx").exists()
     card = json.loads((tmp_path / "networks.json").read_text())
     assert card["classes"] == ["ground", "sky"]
-    assert card["folds"] == {"a": [0, 0, 0, 0], "b": [1, 1, 1, 1]}
+    assert card["seen"] == {frame_digest(frame): k for k, video in enumerate(footage) for frame in video.frames}
     assert sum("training on" in line for line in said) == 3
     assert sum("already trained" in line for line in said) == 3
     assert f"{tmp_path / 'fold-0'}: training on 4 frames" in said

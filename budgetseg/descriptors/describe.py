@@ -1,0 +1,136 @@
+"""From a dataset to the table on disk: the job behind `budgetseg describe`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.calibrate import warm_up
+from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.measure import measure
+from budgetseg.descriptors.registry import available, open_descriptors
+from budgetseg.descriptors.table import VideoTable, read_settings, write_table
+from budgetseg.errors import OutputError
+from budgetseg.processes import advance_parent, in_processes
+from budgetseg.supervoxels import segment, usual_density
+from budgetseg.supervoxels.truth import count_labels
+
+__all__ = ["Plan", "count_frames", "describe_dataset", "table_folder"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to describe, and how.
+
+    Attributes
+    ----------
+    dataset, root : as for `open_dataset`
+    splits : names of splits
+    descriptors : names; all that there are if None
+    networks : folder of networks
+    per_frame : supervoxels a frame; what suits each video if None
+    tier : of the supervoxels
+    """
+
+    dataset: str
+    root: Path | None
+    splits: tuple[str, ...] = ("train",)
+    descriptors: tuple[str, ...] | None = None
+    networks: Path | None = None
+    per_frame: int | None = None
+    tier: str = "quality"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Descriptors to compute."""
+        return tuple(available(self.networks)) if self.descriptors is None else self.descriptors
+
+
+@dataclass(frozen=True)
+class _Job:
+    plan: Plan
+    split: str
+    video: str
+    folder: Path
+    threads: int
+
+
+def table_folder(folder: Path, split: str, video: str) -> Path:
+    """Where the table of a video is, below the folder that `describe_dataset` wrote."""
+    return folder / split / video
+
+
+def describe_dataset(
+    plan: Plan, folder: Path, cores: int = 1, advance: Callable[[int], None] = lambda _: None
+) -> list[Path]:
+    """Tables of all videos of the splits; those that are there already are kept.
+
+    `advance` is told of the frames done. Folders of finished videos come back in order.
+    """
+    open_descriptors(plan.names, plan.networks)  # what cannot be opened should fail before the work, not in it
+    dataset = open_dataset(plan.dataset, plan.root)
+    videos = [(split, video) for split in plan.splits for video in dataset.videos(split)]
+    settings = _settings(plan)
+    todo = []
+    for split, video in videos:
+        place = table_folder(folder, split, video.name)
+        if _is_done(place, settings):
+            advance(video.n_frames)
+        else:
+            todo.append((video.n_frames, split, video.name, place))
+    todo.sort(reverse=True)  # the longest first, so that no core is left alone with it at the end
+    threads = max(cores // max(len(todo), 1), 1)
+    jobs = [(_Job(plan, split, name, place, threads),) for _, split, name, place in todo]
+    in_processes(_describe_video, jobs, cores, advance)
+    return [table_folder(folder, split, video.name) for split, video in videos]
+
+
+def count_frames(plan: Plan) -> int:
+    """Frames that `describe_dataset` will tell of."""
+    dataset = open_dataset(plan.dataset, plan.root)
+    return sum(video.n_frames for split in plan.splits for video in dataset.videos(split))
+
+
+def _describe_video(job: _Job) -> None:
+    import cv2
+
+    cv2.setNumThreads(1)
+    plan = job.plan
+    dataset = open_dataset(plan.dataset, plan.root)
+    (labelled,) = [video for video in dataset.videos(job.split) if video.name == job.video]
+    video = labelled.video()
+    descriptors = open_descriptors(plan.names, plan.networks, frames=video.frames)
+    warm_up(descriptors)
+    n = (plan.per_frame or usual_density(video)) * labelled.n_frames
+    supervoxels = segment(video.frames, n, plan.tier)
+    truth = count_labels(supervoxels.ids, labelled.labels(), len(dataset.classes), labelled.labelled)
+    tell = _in_frames(labelled.n_frames, len(supervoxels))
+    values, costs = measure(Scene.of(video.frames, supervoxels), descriptors, job.threads, tell)
+    table = VideoTable(labelled.name, labelled.n_frames, supervoxels.graph, truth, values, costs, _settings(plan))
+    write_table(table, job.folder)
+
+
+def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:
+    """Progress in supervoxels, told to the parent in frames."""
+    done = told = 0
+
+    def advance(n: int) -> None:
+        nonlocal done, told
+        done += n
+        frames = done * n_frames // n_supervoxels
+        advance_parent(frames - told)
+        told = frames
+
+    return advance
+
+
+def _settings(plan: Plan) -> dict[str, object]:
+    """What tables must agree in to be used together."""
+    return {"tier": plan.tier, "per_frame": plan.per_frame, "descriptors": list(plan.names)}
+
+
+def _is_done(folder: Path, settings: dict[str, object]) -> bool:
+    there = read_settings(folder)
+    if there is not None and there != settings:
+        raise OutputError(f"'{folder}' was described with other settings; choose another folder or delete it")
+    return there is not None

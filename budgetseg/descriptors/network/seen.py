@@ -1,0 +1,69 @@
+"""Which frames a network was trained on, and who may speak about them instead.
+
+What a network says about frames that it has learned is too good to be true, and must not train the stages after it.
+`networks.json` beside the networks names every frame that they have seen, by its content, and the fold that it was in:
+the network in `fold-K` has not seen the frames of fold K.
+"""
+
+import json
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.errors import ModelError
+from budgetseg.types import UInt8
+
+__all__ = ["CARD", "NO_FOLD", "frame_digest", "seen_frames", "stand_ins"]
+
+CARD = "networks.json"
+NO_FOLD = -1
+"""Seen by all networks of the folder."""
+
+
+def frame_digest(frame: UInt8) -> str:
+    """The same for the same pixels, whatever file they come from."""
+    return blake2b(np.ascontiguousarray(frame).data, digest_size=8).hexdigest()
+
+
+def stand_ins(folder: Path, name: str, frames: UInt8) -> list[Path | None]:
+    """For every frame, the network file that must be asked instead of `folder/name.onnx`; None where it may speak.
+
+    Unlabelled frames between those that a network has seen are treated like the nearest of them.
+    """
+    seen = _read_seen(folder)
+    folds = np.array([seen.get(frame_digest(frame), NO_FOLD - 1) for frame in frames])
+    known = np.flatnonzero(folds >= NO_FOLD)
+    if len(known) == 0:
+        return [None] * len(frames)
+    nearest = known[np.abs(np.arange(len(frames))[:, None] - known).argmin(axis=1)]
+    return [_stand_in(folder, name, int(fold)) for fold in folds[nearest]]
+
+
+def _stand_in(folder: Path, name: str, fold: int) -> Path:
+    path = folder / f"fold-{fold}" / f"{name}.onnx"
+    if fold == NO_FOLD or not path.is_file():
+        raise ModelError(
+            f"{folder / name}.onnx was trained on frames of this video, and there is no fold network that was not; "
+            "train with 'budgetseg train-network --folds 4', or describe other videos"
+        )
+    return path
+
+
+def _read_seen(folder: Path) -> dict[str, int]:
+    path = folder / CARD
+    try:
+        seen: dict[str, int] = json.loads(path.read_text())["seen"] if path.exists() else {}
+        return seen
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: not readable as the card of networks ({error!r}); train them again") from None
+
+
+def seen_frames(frames: Sequence[UInt8], folds: Sequence[Sequence[int]]) -> dict[str, int]:
+    """Fold of every frame by its content, of videos (K, H, W, 3) and the folds of their frames."""
+    return {
+        frame_digest(frame): int(fold)
+        for video, of_video in zip(frames, folds, strict=True)
+        for frame, fold in zip(video, of_video, strict=True)
+    }

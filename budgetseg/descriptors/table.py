@@ -1,0 +1,142 @@
+"""The descriptors of videos on disk, with what each of them cost: what training and simulation read.
+
+A folder per video, written whole or not at all; large arrays are .npy files that are memory-mapped:
+
+    video.json          name, frames, supervoxels, settings, descriptors, kinds of resources
+    graph.npz           the fields of `Graph`
+    truth.npy           (N, L) labelled pixels of each class in each supervoxel
+    costs.npz           the fields of `Costs`
+    NAME.npy            (N, length) float32, one file a descriptor
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from budgetseg.errors import DatasetError
+from budgetseg.files import atomic_folder
+from budgetseg.types import Float32, Float64, Graph, Int32, Int64
+
+__all__ = ["Costs", "VideoTable", "read_settings", "read_table", "write_table"]
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What the descriptors of a video cost: D of them on N supervoxels, R resources between them.
+
+    Attributes
+    ----------
+    private_s : (N, D) float64, seconds of its own
+    resource_s : (R,) float64, seconds of each resource; 0 where nobody needed it
+    first : (N * D + 1,) int64; descriptor d of supervoxel i needs `needed[first[i * D + d] : first[i * D + d + 1]]`
+    needed : (M,) int32, resources 0..R-1, those that other resources need included, each before those that need it
+    kinds : names of the kinds of resources, and how many there are of each, in the order of 0..R-1
+    """
+
+    private_s: Float64
+    resource_s: Float64
+    first: Int64
+    needed: Int32
+    kinds: Mapping[str, int]
+
+    def full_s(self) -> Float64:
+        """Seconds that each descriptor costs for the whole video when it is bought alone, (D,)."""
+        n, n_descriptors = self.private_s.shape
+        full_s: Float64 = self.private_s.sum(axis=0)
+        for d in range(n_descriptors):
+            cells = np.arange(n) * n_descriptors + d
+            used = [self.needed[self.first[cell] : self.first[cell + 1]] for cell in cells]
+            full_s[d] += self.resource_s[np.unique(np.concatenate(used))].sum()
+        return full_s
+
+
+@dataclass(frozen=True, eq=False)
+class VideoTable:
+    """Everything about one video.
+
+    Attributes
+    ----------
+    name : of the video
+    n_frames : T
+    graph : of its supervoxels
+    truth : (N, L) labelled pixels of each class in each supervoxel
+    values : (N, length) float32 of each descriptor, by name, in the order of the columns of the costs
+    costs : of computing them
+    settings : what they were computed with; tables of other settings do not mix
+    """
+
+    name: str
+    n_frames: int
+    graph: Graph
+    truth: Int64
+    values: Mapping[str, Float32]
+    costs: Costs
+    settings: Mapping[str, Any]
+
+
+def write_table(table: VideoTable, folder: Path) -> None:
+    """Write a video's table; the folder appears whole or not at all."""
+    card = {
+        "format": FORMAT,
+        "name": table.name,
+        "n_frames": table.n_frames,
+        "n_supervoxels": len(table.graph),
+        "settings": dict(table.settings),
+        "descriptors": {name: values.shape[1] for name, values in table.values.items()},
+        "kinds": dict(table.costs.kinds),
+    }
+    with atomic_folder(folder) as part:
+        np.savez(part / "graph.npz", **_arrays(table.graph))
+        np.savez(part / "costs.npz", **_arrays(table.costs))
+        np.save(part / "truth.npy", table.truth)
+        for name, values in table.values.items():
+            np.save(part / f"{name}.npy", values)
+        (part / "video.json").write_text(json.dumps(card, indent=2) + "\n")
+
+
+def read_table(folder: Path) -> VideoTable:
+    """A video's table; values are memory-mapped, so that only what is used is read."""
+    card = _read_card(folder)
+    try:
+        graph = Graph(**np.load(folder / "graph.npz"))
+        costs = Costs(**np.load(folder / "costs.npz"), kinds=card["kinds"])
+        truth = np.load(folder / "truth.npy")
+        values = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in card["descriptors"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DatasetError(f"{folder}: damaged table ({error}); delete the folder and describe again") from None
+    for name, length in card["descriptors"].items():
+        if values[name].shape != (len(graph), length):
+            raise DatasetError(f"{folder}: {name}.npy has another shape than video.json says; describe again")
+    return VideoTable(card["name"], card["n_frames"], graph, truth, values, costs, card["settings"])
+
+
+def read_settings(folder: Path) -> Mapping[str, Any] | None:
+    """Settings of the table in a folder; None where there is none."""
+    if not (folder / "video.json").exists():
+        return None
+    settings: Mapping[str, Any] = _read_card(folder)["settings"]
+    return settings
+
+
+def _read_card(folder: Path) -> dict[str, Any]:
+    path = folder / "video.json"
+    try:
+        card: dict[str, Any] = json.loads(path.read_text())
+        if card["format"] != FORMAT:
+            raise DatasetError(f"{path}: format {card['format']}, not {FORMAT}; describe again with this version")
+        return card
+    except FileNotFoundError:
+        raise DatasetError(f"{folder}: no table; 'budgetseg describe' makes one") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DatasetError(f"{path}: damaged ({error}); delete the folder and describe again") from None
+
+
+def _arrays(value: Any) -> dict[str, Any]:
+    arrays = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}

@@ -1,0 +1,92 @@
+"""Speed of descriptors: `budgetseg bench descriptors`.
+
+Every descriptor is computed alone for all supervoxels of a clip, from an empty cache, on one thread; the time is CPU
+time, the median of several runs. HOG, HOF and MBH are also computed together, since they share flow and tracks. How
+well costs are foretold is measured with all descriptors in a random order, as a policy would ask for them.
+"""
+
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.descriptors.calibrate import known_costs, warm_up
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.motion.tracks import TrackPoints, Tracks
+from budgetseg.descriptors.registry import available, open_descriptors
+from budgetseg.evaluation.clips import CamvidDense, Street
+from budgetseg.models import bundled
+from budgetseg.processes import process_pool
+from budgetseg.supervoxels import segment
+
+__all__ = ["bench_descriptors"]
+
+Row = dict[str, str | int | float | None]
+MOTION = ("hog", "hof", "mbh")
+
+
+def bench_descriptors(data: Path | None, repeats: int = 3) -> list[Row]:
+    """A row per descriptor, on CamVid's dense run below `data`, or a rendered street without it."""
+    with process_pool(1) as pool:  # a process of its own: nobody else's threads and caches
+        return pool.submit(_measure, data, repeats).result()
+
+
+def _measure(data: Path | None, repeats: int) -> list[Row]:
+    import cv2
+
+    cv2.setNumThreads(1)
+    frames, _ = Street()() if data is None else CamvidDense(data / "camvid")()
+    n = 25 * len(frames) if data is None else 3500
+    scene = Scene.of(frames, segment(frames, n))
+    networks = bundled("camvid", "")
+    descriptors = open_descriptors(available(networks), networks)
+    warm_up(descriptors, scene)
+    errors = _cost_errors(scene, descriptors)
+    rows = [_row(scene, [descriptor], repeats, errors) for descriptor in descriptors]
+    motion = [descriptor for descriptor in descriptors if descriptor.name in MOTION]
+    return [*rows, _row(scene, motion, repeats, errors)]
+
+
+def _row(scene: Scene, descriptors: Sequence[Descriptor], repeats: int, errors: dict[str, float]) -> Row:
+    runs = [_run(scene, descriptors) for _ in range(repeats)]
+    cpu_s, private_s, n_tracks = (statistics.median(column) for column in zip(*runs, strict=True))
+    return {
+        "descriptor": "+".join(descriptor.name for descriptor in descriptors),
+        "ms_per_frame": 1e3 * cpu_s / scene.n_frames,
+        "us_per_supervoxel": 1e6 * private_s / len(scene.supervoxels),
+        "cpu_s": cpu_s,
+        "cost_error_median": max(errors[descriptor.name] for descriptor in descriptors),
+        "us_per_track": 1e6 * cpu_s / n_tracks if n_tracks else None,
+    }
+
+
+def _run(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[float, float, int]:
+    """CPU seconds of everything, private seconds, and the number of tracks that were followed."""
+    live = LiveDescriptors(scene, descriptors, CostModel(), timer=time.thread_time)
+    started = time.process_time()
+    private_s = sum(
+        live.compute(region, descriptor.name).private_s
+        for region in range(len(scene.supervoxels))
+        for descriptor in descriptors
+    )
+    cpu_s = time.process_time() - started
+    tracked = any(kind.kind == Tracks.kind for descriptor in descriptors for kind in descriptor.resources)
+    keys = [(Tracks.kind, region) for region in range(len(scene.supervoxels))] if tracked else []
+    tracks = [value for value in live.cache.peek(keys) if isinstance(value, TrackPoints)]
+    return cpu_s, private_s, sum(len(points.slots) for points in tracks)
+
+
+def _cost_errors(scene: Scene, descriptors: Sequence[Descriptor], seed: int = 0) -> dict[str, float]:
+    """Median of |foretold / true - 1| over all supervoxels, per descriptor."""
+    live = LiveDescriptors(scene, descriptors, known_costs(descriptors))
+    errors: dict[str, list[float]] = {descriptor.name: [] for descriptor in descriptors}
+    n = len(descriptors)
+    for call in np.random.default_rng(seed).permutation(len(scene.supervoxels) * n):
+        region, name = int(call // n), descriptors[int(call % n)].name
+        foretold_s = live.cost(region, name)
+        errors[name].append(abs(foretold_s / live.compute(region, name).total_s - 1))
+    return {name: statistics.median(values) for name, values in errors.items()}
