@@ -38,8 +38,6 @@ class OnnxNetwork:
         self._session = _open(card, threads)
         self.size = _input_size(card, self._session)
         self._input = self._session.get_inputs()[0].name
-        # Only the first: networks often give more, for training, and each would take its time.
-        self._outputs = [one.name for one in self._session.get_outputs()[:1]]
         self.names, self._groups = _grouped(card, self._try())
         self.digest = _digest(card)
 
@@ -61,14 +59,14 @@ class OnnxNetwork:
         scale, shift = (np.array(values, np.float32) for values in _affine(self._card))
         pixels = cv2.split(frame if self._card.colours == "rgb" else frame[..., ::-1])
         planes = np.stack([plane * scale[k] + shift[k] for k, plane in enumerate(pixels)])[None]
-        said: Float32 = self._session.run(self._outputs, {self._input: planes})[0][0].transpose(1, 2, 0)
+        said: Float32 = self._session.run(None, {self._input: planes})[0][0].transpose(1, 2, 0)
         return said
 
     def _try(self) -> int:
         """Number of output channels; the outputs of many files do not tell their shape before they have run."""
         file, (width, height) = self._card.file, self.size
         try:
-            output = self._session.run(self._outputs, {self._input: np.zeros((1, 3, height, width), np.float32)})[0]
+            output = self._session.run(None, {self._input: np.zeros((1, 3, height, width), np.float32)})[0]
         except Exception as error:  # onnxruntime's errors have no common base
             raise ModelError(f"{file}: does not run on frames of {width}x{height} ({_line(error)})") from None
         _check_output(self._card, output)

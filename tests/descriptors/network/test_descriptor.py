@@ -1,0 +1,104 @@
+"""What a network says about a supervoxel is the mean over its pixels in three frames."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.network.card import Card
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.registry import open_descriptors
+from budgetseg.models import bundled
+from budgetseg.supervoxels.graph import neighbourhood_graph
+from budgetseg.types import Float32, Int32, Supervoxels
+from tests.descriptors.network.models import save_mixer
+from tests.supervoxels.volumes import few, id_volumes, noise
+
+MIX = np.array([[1, 2, 3], [0, 0, -1], [4, 0, 0], [-1, 5, 1]], np.float32)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> OnnxNetwork:
+    """Four classes, at a size, (3, 4), that most frames are no multiple of."""
+    path = save_mixer(tmp_path_factory.mktemp("network") / "net.onnx", MIX, stride=2)
+    return OnnxNetwork(Card(path, output="scores"))
+
+
+def scene_of(ids: Int32) -> Scene:
+    t, h, w = ids.shape
+    return Scene.of(noise((t, h, w)), Supervoxels(ids, neighbourhood_graph(ids)))
+
+
+def live(scene: Scene, *descriptors: NetworkDescriptor) -> LiveDescriptors:
+    return LiveDescriptors(scene, descriptors, CostModel())
+
+
+def pooled(scene: Scene, network: OnnxNetwork, region: int) -> Float32:
+    """Mean over the pixels, one by one."""
+    ids = scene.supervoxels.ids
+    lives = np.flatnonzero((ids == region).any(axis=(1, 2)))
+    first, last = int(lives[0]), int(lives[-1])
+    said = []
+    for t in {first, (first + last) // 2, last}:
+        output = network(scene.frames[t])
+        for y, x in np.argwhere(ids[t] == region).tolist():
+            said.append(output[y * output.shape[0] // ids.shape[1], x * output.shape[1] // ids.shape[2]])
+    return np.asarray(np.mean(said, axis=0), np.float32)
+
+
+@few
+@given(ids=id_volumes(longest=9))
+def test_the_vector_is_the_mean_over_the_nearest_answers_in_three_frames(ids: Int32, network: OnnxNetwork) -> None:
+    scene = scene_of(ids)
+    on_demand = live(scene, NetworkDescriptor("net", network))
+    for region in range(len(scene.supervoxels)):
+        vector = on_demand.compute(region, "net").vector
+        assert vector.shape == (4,)
+        assert vector.dtype == np.float32
+        assert np.allclose(vector, pooled(scene, network, region), atol=1e-6)
+        assert vector.sum() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(("n_frames", "key_frames"), [(1, [2]), (2, [2, 3]), (3, [2, 3, 4]), (6, [2, 4, 7])])
+def test_a_short_life_needs_no_frame_twice(n_frames: int, key_frames: list[int], network: OnnxNetwork) -> None:
+    ids = np.zeros((9, 4, 5), np.int32)
+    ids[2 : 2 + n_frames, 1:3, 1:4] = 1
+    scene, descriptor = scene_of(ids), NetworkDescriptor("net", network)
+    assert [t for _, t in descriptor.needs(scene, 1)] == key_frames
+    assert descriptor.work(scene, 1) == 6 * len(key_frames)
+    assert np.allclose(live(scene, descriptor).compute(1, "net").vector, pooled(scene, network, 1), atol=1e-6)
+
+
+def test_the_network_runs_once_a_frame_for_all_supervoxels(network: OnnxNetwork) -> None:
+    ids = np.zeros((5, 6, 8), np.int32)
+    ids[:, 3:] = 1
+    ids[1:3, :2, :2] = 2
+    on_demand = live(scene_of(ids), NetworkDescriptor("net", network))
+    made = [[t for _, t in on_demand.compute(region, "net").shared_s] for region in (0, 1, 2)]
+    assert made == [[0, 2, 4], [], [1]]
+
+
+def test_threads_do_not_change_the_vector() -> None:
+    ids = np.zeros((2, 36, 48), np.int32)
+    ids[:, 9:20, 11:30] = 1
+    scene, folder = scene_of(ids), bundled("camvid", "")
+    one, two = (
+        LiveDescriptors(scene, open_descriptors(["dcnn"], folder, threads), CostModel()).compute(1, "dcnn").vector
+        for threads in (1, 2)
+    )
+    assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", ["dcnn", "dcnn_large"])
+def test_the_bundled_networks_describe_frames_of_another_size(name: str) -> None:
+    ids = np.zeros((2, 240, 320), np.int32)
+    ids[:, 120:] = 1
+    on_demand = LiveDescriptors(scene_of(ids), open_descriptors([name], bundled("camvid", "")), CostModel())
+    for region in (0, 1):
+        vector = on_demand.compute(region, name).vector
+        assert vector.shape == (11,)
+        assert (vector >= 0).all()
+        assert vector.sum() == pytest.approx(1, abs=1e-4)

@@ -1,0 +1,236 @@
+"""A network sees what its card asks for, and one that cannot be used is refused in a line."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from onnx import helper
+
+from budgetseg.descriptors.network.card import Card
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.errors import ModelError
+from budgetseg.types import Float32, UInt8
+from tests.descriptors.network.models import (
+    DOUBLE,
+    FLOAT,
+    INT64,
+    SHAPE,
+    noise,
+    save_mixer,
+    save_model,
+    save_operator,
+    tensor,
+)
+
+SAME = np.eye(3, dtype=np.float32)
+MIX = np.array([[1, 2, 3], [0, 0, -1], [4, 0, 0], [-1, 5, 1]], np.float32)
+MEAN, STD = (0.1, 0.2, 0.3), (0.5, 0.25, 2.0)
+
+
+def seen(frame: UInt8) -> Float32:
+    """What a network sees of a frame with `MEAN` and `STD`."""
+    return np.asarray((frame / 255 - MEAN) / STD, np.float32)
+
+
+def softmax(scores: Float32) -> Float32:
+    powers = np.exp(scores)
+    return np.asarray(powers / powers.sum(axis=2, keepdims=True), np.float32)
+
+
+def refusal(card: Card) -> str:
+    with pytest.raises(ModelError) as caught:
+        OnnxNetwork(card)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith(f"{card.file}: ")
+    return line
+
+
+def test_every_channel_enters_with_its_own_mean_and_std(tmp_path: Path) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", MIX), mean=MEAN, std=STD))
+    frame = noise(6, 8)
+    assert network.size == (8, 6)
+    assert np.allclose(network(frame), seen(frame) @ MIX.T, atol=1e-4)
+
+
+def test_bgr_swaps_the_channels_and_each_keeps_its_mean(tmp_path: Path) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", SAME), mean=MEAN, std=STD, colours="bgr"))
+    frame = noise(6, 8)
+    assert np.allclose(network(frame), seen(frame)[..., ::-1], atol=1e-5)
+
+
+def test_a_large_frame_is_averaged_down_to_the_size(tmp_path: Path) -> None:
+    path = save_mixer(tmp_path / "net.onnx", SAME, (1, 3, "height", "width"))
+    network = OnnxNetwork(Card(path, size=(4, 3), mean=(0, 0, 0), std=(1, 1, 1)))
+    frame = noise(6, 8)
+    blocks = frame.reshape(3, 2, 4, 2, 3).mean(axis=(1, 3)) / 255
+    assert np.abs(network(frame) - blocks).max() < 0.6 / 255
+
+
+def test_a_small_frame_is_interpolated_up_to_the_size(tmp_path: Path) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", SAME), mean=MEAN, std=STD))
+    frame = noise(3, 5)
+    larger = np.asarray(cv2.resize(frame, (8, 6), interpolation=cv2.INTER_LINEAR), np.uint8)
+    assert np.allclose(network(frame), seen(larger), atol=1e-5)
+
+
+def test_the_answer_keeps_the_size_that_the_network_gives_it(tmp_path: Path) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", MIX, stride=2), mean=MEAN, std=STD))
+    frame = noise(6, 8)
+    found = network(frame)
+    assert found.shape == (3, 4, 4)
+    assert found.flags.c_contiguous
+    assert np.allclose(found, seen(frame[::2, ::2]) @ MIX.T, atol=1e-4)
+
+
+def test_scores_get_a_softmax(tmp_path: Path) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", MIX), mean=MEAN, std=STD, output="scores"))
+    frame = noise(6, 8)
+    assert np.allclose(network(frame), softmax(seen(frame) @ MIX.T), atol=1e-5)
+    assert np.allclose(network(frame).sum(axis=2), 1, atol=1e-6)
+
+
+def test_large_scores_do_not_overflow(tmp_path: Path) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", 1e4 * MIX), output="scores"))
+    assert np.allclose(network(noise(6, 8)).sum(axis=2), 1, atol=1e-6)
+
+
+def test_equal_names_are_added_up_and_empty_ones_left_out(tmp_path: Path) -> None:
+    card = Card(save_mixer(tmp_path / "net.onnx", MIX), output="scores")
+    all_four, some = OnnxNetwork(card), OnnxNetwork(replace(card, classes=("road", "", "car", "road")))
+    frame = noise(6, 8)
+    apart, together = all_four(frame), some(frame)
+    assert all_four.names == ("0", "1", "2", "3")
+    assert some.names == ("road", "car")
+    assert np.allclose(together, np.stack([apart[..., 0] + apart[..., 3], apart[..., 2]], axis=2), atol=1e-6)
+
+
+def test_names_one_to_one_change_nothing_else(tmp_path: Path) -> None:
+    card = Card(save_mixer(tmp_path / "net.onnx", SAME))
+    named = OnnxNetwork(replace(card, classes=("sky", "road", "car")))
+    assert named.names == ("sky", "road", "car")
+    assert np.array_equal(named(noise(6, 8)), OnnxNetwork(card)(noise(6, 8)))
+
+
+def test_outputs_after_the_first_are_not_looked_at(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Shape", ["x"], ["z"])]
+    path = save_model(tmp_path / "net.onnx", nodes, [tensor("x")], [tensor("y"), tensor("z", INT64, (4,))])
+    assert OnnxNetwork(Card(path))(noise(6, 8)).shape == (6, 8, 3)
+
+
+def test_the_digest_tells_networks_apart_but_not_places(tmp_path: Path) -> None:
+    card = Card(save_mixer(tmp_path / "net.onnx", SAME))
+    (tmp_path / "elsewhere").mkdir()
+    moved = Path(shutil.copy(card.file, tmp_path / "elsewhere" / "other.onnx"))
+    other = save_mixer(tmp_path / "other.onnx", 2 * SAME)
+    digest = OnnxNetwork(card).digest
+    assert OnnxNetwork(replace(card, file=moved)).digest == digest
+    assert OnnxNetwork(replace(card, file=other)).digest != digest
+    assert OnnxNetwork(replace(card, output="scores")).digest != digest
+    (tmp_path / "net.onnx.data").write_bytes(b"weights stored apart")
+    assert OnnxNetwork(card).digest != digest
+
+
+def test_classes_of_another_number_are_refused(tmp_path: Path) -> None:
+    path = save_mixer(tmp_path / "net.onnx", MIX)
+    assert "gives 4 classes, but 'classes' names 2" in refusal(Card(path, classes=("road", "car")))
+
+
+@pytest.mark.parametrize("shape", [(1, 3, "height", "width"), ("batch", "channels", 6, "width"), (1, 3, -1, -1)])
+def test_a_network_of_any_size_needs_one(tmp_path: Path, shape: tuple[int | str, ...]) -> None:
+    path = save_mixer(tmp_path / "net.onnx", SAME, shape)
+    assert "say which with 'size'" in refusal(Card(path))
+    assert OnnxNetwork(Card(path, size=(8, 6))).size == (8, 6)
+
+
+@pytest.mark.parametrize(("side", "told"), [(8, "8x6"), ("width", "?x6")])
+def test_a_size_that_the_network_does_not_take_is_refused(tmp_path: Path, side: int | str, told: str) -> None:
+    path = save_mixer(tmp_path / "net.onnx", SAME, (1, 3, 6, side))
+    line = refusal(Card(path, size=(8, 5)))
+    assert f"takes frames of {told}, but 'size' in its TOML file says 8x5" in line
+
+
+def test_a_size_that_the_network_cannot_run_on_is_refused(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Add", ["x", "weights"], ["y"])]
+    inputs, outputs = [tensor("x", shape=(1, 3, "height", "width"))], [tensor("y", shape=None)]
+    path = save_model(tmp_path / "net.onnx", nodes, inputs, outputs, np.zeros((1, 3, 6, 8), np.float32))
+    assert "does not run on frames of 5x4 (" in refusal(Card(path, size=(5, 4)))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "got"),
+    [
+        ([tensor("x"), tensor("z")], "tensor(float) [1, 3, 6, 8], tensor(float) [1, 3, 6, 8]"),
+        ([tensor("x", shape=(1, 1, 6, 8))], "tensor(float) [1, 1, 6, 8]"),
+        ([tensor("x", shape=(2, 3, 6, 8))], "tensor(float) [2, 3, 6, 8]"),
+        ([tensor("x", shape=(3, 6, 8))], "tensor(float) [3, 6, 8]"),
+        ([tensor("x", shape=(1, 3, 0, 0))], "tensor(float) [1, 3, 0, 0]"),
+        ([tensor("x", INT64)], "tensor(int64) [1, 3, 6, 8]"),
+    ],
+)
+def test_an_input_that_is_no_frame_is_refused(tmp_path: Path, inputs: list[object], got: str) -> None:
+    nodes = [helper.make_node("Shape", ["x"], ["y"])]
+    line = refusal(Card(save_model(tmp_path / "net.onnx", nodes, inputs, [tensor("y", INT64, None)])))
+    assert line.endswith(f"must have one input, float32 of shape (1, 3, height, width). Got {got}")
+
+
+def test_a_network_without_an_input_is_refused(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Identity", ["weights"], ["y"])]
+    path = save_model(tmp_path / "net.onnx", nodes, [], [tensor("y")], np.zeros(SHAPE, np.float32))
+    assert refusal(Card(path)).endswith("Got none")
+
+
+@pytest.mark.parametrize(
+    ("operator", "kind", "settings", "got"),
+    [
+        ("ReduceMean", FLOAT, {"axes": [0], "keepdims": 0}, "float32 (3, 6, 8)"),
+        ("Cast", DOUBLE, {"to": DOUBLE}, "float64 (1, 3, 6, 8)"),
+        ("ArgMax", INT64, {"axis": 1, "keepdims": 0}, "int64 (1, 6, 8)"),
+        ("ArgMax", INT64, {"axis": 1, "keepdims": 1}, "int64 (1, 1, 6, 8)"),
+    ],
+)
+def test_an_output_that_is_no_map_of_probabilities_is_refused(
+    tmp_path: Path, operator: str, kind: int, settings: dict[str, object], got: str
+) -> None:
+    line = refusal(Card(save_operator(tmp_path / "net.onnx", operator, kind, **settings)))
+    assert line.endswith(f"the first output must be float32 of shape (1, classes, height, width). Got {got}")
+
+
+def test_an_output_of_two_frames_is_refused(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
+    path = save_model(tmp_path / "net.onnx", nodes, [tensor("x")], [tensor("y", shape=None)])
+    assert refusal(Card(path)).endswith("Got float32 (2, 3, 6, 8)")
+
+
+def test_an_output_that_is_a_list_is_refused(tmp_path: Path) -> None:
+    nodes = [helper.make_node("SequenceConstruct", ["x"], ["y"])]
+    outputs = [helper.make_tensor_sequence_value_info("y", FLOAT, None)]
+    assert refusal(Card(save_model(tmp_path / "net.onnx", nodes, [tensor("x")], outputs))).endswith("Got list")
+
+
+def test_scores_given_as_probabilities_are_refused(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Add", ["x", "weights"], ["y"])]
+    weights = np.array([-2, 0, 7], np.float32)[None, :, None, None]
+    path = save_model(tmp_path / "net.onnx", nodes, [tensor("x")], [tensor("y", shape=None)], weights)
+    assert "gives -2 to 7, which are no probabilities" in refusal(Card(path))
+    assert OnnxNetwork(Card(path, output="scores")).names == ("0", "1", "2")
+
+
+def test_what_is_no_onnx_file_is_refused_in_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    whole = save_mixer(tmp_path / "whole.onnx", MIX).read_bytes()
+    for content in (b"a text\nof two lines\n", b"", whole[: len(whole) // 2], whole[:-1]):
+        path = tmp_path / "net.onnx"
+        path.write_bytes(content)
+        assert "not an ONNX network that can be run (" in refusal(Card(path))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_operator_that_nobody_knows_is_refused_by_name(tmp_path: Path) -> None:
+    assert "Frobnicate" in refusal(Card(save_operator(tmp_path / "net.onnx", "Frobnicate")))
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    assert "no such file" in refusal(Card(tmp_path / "net.onnx"))
