@@ -15,7 +15,8 @@ __all__ = ["Colour"]
 
 SIDE = 8  # bins along each of L, a and b
 STRONG = 64.0  # |a| or |b| from which on colours share the outermost bin
-ENOUGH = 1024  # pixels; of larger supervoxels every so-many-th run is counted
+ENOUGH = 1024  # pixels; of larger supervoxels one of every so many runs is counted
+GOLDEN = 40503  # of 65536: multiples of it, modulo that, spread evenly
 DROPPED = 3  # low bits of R, G and B that do not matter
 
 
@@ -55,7 +56,10 @@ def _bin_of_rgb() -> NDArray[np.uint16]:
 def _histogram(pixel_rows, rows, spans, mine, bin_of_rgb):  # type: ignore[no-untyped-def]
     # Neighbours mostly fall into the same bin: adding to the same place twice in a row would wait for the memory.
     counts, n = np.zeros((2, SIDE**3), np.int32), 0
-    for k in range(mine[0], mine[1], mine[2]):
+    first, end, step = mine
+    for i, begin in enumerate(range(first, end, step)):
+        # Not always the first: of what keeps its shape from frame to frame, only the same few rows would be seen.
+        k = min(begin + ((i * GOLDEN & 0xFFFF) * step >> 16), end - 1)
         pixels = pixel_rows[rows[k]]
         for x in range(spans[k, 0], spans[k, 1]):
             red, green, blue = np.uint32(pixels[x, 0]), np.uint32(pixels[x, 1]), np.uint32(pixels[x, 2])
