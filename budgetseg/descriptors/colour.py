@@ -26,9 +26,11 @@ class Colour(Descriptor):
     name, length = "colour", SIDE**3
 
     def work(self, scene: Scene, region: int) -> float:
-        """Runs counted: each is somewhere else in memory."""
-        n_runs = scene.runs.first[region + 1] - scene.runs.first[region]
-        return float(-(-n_runs // self._step(scene, region)))
+        """Pixels counted, were all runs of one length; a frame is as much as 32, being somewhere else in memory."""
+        n_runs = int(scene.runs.first[region + 1] - scene.runs.first[region])
+        n_counted = -(-n_runs // self._step(scene, region))
+        first, end = scene.lifetime(region)
+        return float(scene.supervoxels.graph.sizes[region]) * n_counted / n_runs + 32 * min(end - first, n_counted)
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """(512,), L slowest and b fastest; squares sum to one."""

@@ -11,7 +11,7 @@ from budgetseg.machine import cpu_model
 
 __all__ = ["CostModel"]
 
-FORMAT = 1
+FORMAT = 2  # also when a descriptor counts its work in other units: old lines would not fit
 KEPT = 0.99  # of the weight of a call when the next one comes: about the last hundred count
 PATIENCE = 5  # calls before one that is far off is taken for an accident
 FAR_OFF = 1.5

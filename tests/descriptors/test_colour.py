@@ -99,8 +99,11 @@ def test_red_and_blue_have_nothing_in_common() -> None:
     assert describe(scene, 0) @ describe(scene, 1) == 0
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 5000), (4, 2, 5000), (4, 60, 80)])
-def test_the_work_is_the_number_of_runs_that_are_counted(shape: tuple[int, int, int]) -> None:
-    scene = one_region(np.full((*shape, 3), RED, np.uint8))
-    step = max(scene.supervoxels.ids.size // ENOUGH, 1)
-    assert Colour().work(scene, 0) == len(range(0, shape[0] * shape[1], step))
+@pytest.mark.parametrize(("shape", "pixels"), [((1, 1, 1), 1), ((1, 1, 5000), 5000), ((1, 30, 40), 1200)])
+def test_the_work_is_the_pixels_counted_and_32_for_the_frame(shape: tuple[int, int, int], pixels: int) -> None:
+    assert Colour().work(one_region(np.full((*shape, 3), RED, np.uint8)), 0) == pixels + 32
+
+
+def test_a_large_supervoxel_is_hardly_more_work_than_a_small_one() -> None:
+    small, large = (one_region(np.full((4, side, side, 3), RED, np.uint8)) for side in (16, 160))
+    assert Colour().work(large, 0) < 2 * Colour().work(small, 0)
