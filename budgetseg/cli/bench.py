@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
+from budgetseg.errors import UsageError
 
 __all__ = ["bench"]
 
@@ -41,7 +42,7 @@ def supervoxels(
     from budgetseg.supervoxels.tiers import TIERS, tier_named
 
     tiers = tuple(tier_named(name).name for name in tier or TIERS)
-    cases = scaling_cases() if scaling else data_cases(data or _usual_place())
+    cases = scaling_cases() if scaling else data_cases(data or _usual_place("camvid", "suny"))
     with progress("bench supervoxels", len(cases) * len(tiers), "runs") as advance:
         rows = bench_supervoxels(cases, tiers, repeats, advance)
     _print("supervoxels", rows, as_json)
@@ -56,10 +57,9 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
     """
     from budgetseg.evaluation.bench_descriptors import bench_descriptors
 
-    place = data or _usual_place()
-    if place is not None and not (place / "camvid").is_dir():
-        place = None
-    _print("descriptors", bench_descriptors(place, repeats), as_json)
+    if data is not None and not (data / "camvid").is_dir():
+        raise UsageError(f"no camvid/ in '{data}'; give the folder that holds it, or none for a street")
+    _print("descriptors", bench_descriptors(data or _usual_place("camvid"), repeats), as_json)
 
 
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:
@@ -71,9 +71,10 @@ def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: 
     print_table(tuple(rows[0]), [tuple(_cell(value) for value in row.values()) for row in rows])
 
 
-def _usual_place() -> Path | None:
+def _usual_place(*names: str) -> Path | None:
+    """Where data usually lies, if one of the datasets is there."""
     place = Path(os.pardir) / "shared" / "data"
-    return place if any((place / name).is_dir() for name in ("camvid", "suny")) else None
+    return place if any((place / name).is_dir() for name in names) else None
 
 
 def _cell(value: str | float | None) -> str:

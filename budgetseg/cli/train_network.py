@@ -19,7 +19,7 @@ def train_network(
         int, typer.Option(min=0, help="Also train so many fold networks, each on all but its part of the frames.")
     ] = 0,
     steps: Annotated[int, typer.Option(min=1, help="Batches of 16 frames.")] = 6000,
-    seed: Annotated[int, typer.Option(help="Same seed, same device: same networks.")] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same networks; on a GPU up to the rounding of its sums.")] = 0,
     device: Annotated[str, typer.Option(help="'cuda' takes minutes, 'cpu' hours.")] = "cpu",
 ) -> None:
     """Train a small and a large network for a dataset and write them as dcnn.onnx and dcnn_large.onnx.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.errors import OutputError
 from budgetseg.machine import cache_folder
 from budgetseg.supervoxels import segment
 
@@ -32,8 +34,9 @@ def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = 
 
 
 def save_costs(costs: CostModel) -> None:
-    """Keep what was learned for the next run."""
-    costs.save(_place())
+    """Keep what was learned for the next run, where there is a place to keep it."""
+    with suppress(OutputError):
+        costs.save(_place())
 
 
 def calibrate(

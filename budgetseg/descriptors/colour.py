@@ -14,7 +14,7 @@ from budgetseg.types import Float32
 __all__ = ["Colour"]
 
 SIDE = 8  # bins along each of L, a and b
-STRONG = 64.0  # |a| or |b| from which on colours share the outermost bin
+STRONG = 48.0  # |a| or |b| from which on colours share the outermost bin
 ENOUGH = 1024  # pixels; of larger supervoxels one of every so many runs is counted
 GOLDEN = 40503  # of 65536: multiples of it, modulo that, spread evenly
 DROPPED = 3  # low bits of R, G and B that do not matter

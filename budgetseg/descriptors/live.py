@@ -75,37 +75,39 @@ class LiveDescriptors:
     def compute(self, region: int, name: str) -> Spent:
         """One descriptor of one supervoxel."""
         descriptor = self.descriptors[name]
-        shared_s: dict[Key, float] = {}
+        bill = _Bill({})
         started = self._timer()
-        inputs = self._fetch(descriptor.needs(self.scene, region), shared_s)
+        inputs = self._fetch(descriptor.needs(self.scene, region), bill)
         vector = descriptor.compute(self.scene, region, inputs)
-        private_s = max(self._timer() - started - sum(shared_s.values()), 0.0)
+        private_s = bill.rest_of(self._timer() - started)
         self.costs.observe(name, descriptor.work(self.scene, region), private_s)
-        return Spent(vector, private_s, shared_s)
+        return Spent(vector, private_s, bill.made_s)
 
-    def _fetch(self, keys: Sequence[Key], shared_s: dict[Key, float]) -> list[Value]:
+    def _fetch(self, keys: Sequence[Key], bill: "_Bill") -> list[Value]:
         if not keys:
             return []
         there = zip(keys, self.cache.peek(keys), strict=True)
-        return [self._get(key, shared_s) if value is None else value for key, value in there]
+        return [self._get(key, bill) if value is None else value for key, value in there]
 
-    def _get(self, key: Key, shared_s: dict[Key, float]) -> Value:
-        """One resource; if it had to be made here, and not by another thread meanwhile, its time goes on the bill."""
+    def _get(self, key: Key, bill: "_Bill") -> Value:
+        """One resource; if it had to be made here, its time goes on the bill, else the time we waited for it."""
         kind, index = self._resources[key[0]], key[1]
-        bill: dict[Key, float] = {}
+        own: _Bill | None = None
 
         def make() -> Value:
-            value = kind.make(self.scene, index, self._fetch(kind.needs(self.scene, index), bill))
-            bill[key] = 0.0
-            return value
+            nonlocal own
+            own = _Bill({})
+            return kind.make(self.scene, index, self._fetch(kind.needs(self.scene, index), own))
 
         started = self._timer()
         value = self.cache.get(key, make)
-        if key in bill:
-            bill[key] = max(self._timer() - started - sum(bill.values()), 0.0)
-            self.costs.observe(kind.kind, kind.work(self.scene, index), bill[key])
-            for made, seconds in bill.items():  # little room: what was forgotten during the call is made and paid again
-                shared_s[made] = shared_s.get(made, 0.0) + seconds
+        spent_s = self._timer() - started
+        if own is None:
+            bill.waited_s += spent_s
+        else:
+            made_s = own.rest_of(spent_s)
+            self.costs.observe(kind.kind, kind.work(self.scene, index), made_s)
+            bill.add(own, key, made_s)
         return value
 
     def _collect(self, keys: Sequence[Key], found: dict[Key, None]) -> None:
@@ -117,3 +119,22 @@ class LiveDescriptors:
     def _price(self, key: Key) -> float:
         kind: Resource = self._resources[key[0]]
         return self.costs.predict(kind.kind, kind.work(self.scene, key[1]))
+
+
+@dataclass
+class _Bill:
+    """Where the time of a call went: resources made, and waiting for other threads that were making one."""
+
+    made_s: dict[Key, float]
+    waited_s: float = 0.0
+
+    def rest_of(self, spent_s: float) -> float:
+        """Seconds that are not on the bill."""
+        return max(spent_s - sum(self.made_s.values()) - self.waited_s, 0.0)
+
+    def add(self, other: "_Bill", key: Key, made_s: float) -> None:
+        """Take over another bill and the resource that it was for."""
+        for made, seconds in {**other.made_s, key: made_s}.items():
+            # With little room, what was forgotten during the call is made and paid again.
+            self.made_s[made] = self.made_s.get(made, 0.0) + seconds
+        self.waited_s += other.waited_s

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from budgetseg.descriptors.colour import Colour
@@ -50,10 +50,17 @@ def open_descriptors(
         elif name in files:
             opened.append(_open_network(name, files[name], threads, frames))
         elif name in points:
-            opened.append(points[name].load()())
+            opened.append(_open_point(points[name]))
         else:
             raise UsageError(f"no descriptor '{name}'; choose from {', '.join(available(networks))}")
     return opened
+
+
+def _open_point(point: EntryPoint) -> Descriptor:
+    descriptor: Descriptor = point.load()()
+    if descriptor.name != point.name:
+        raise UsageError(f"{point.value} calls itself '{descriptor.name}', not '{point.name}'; give it one name")
+    return descriptor
 
 
 def _networks(folder: Path | None) -> dict[str, Path]:

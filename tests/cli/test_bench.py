@@ -10,11 +10,12 @@ from budgetseg.cli.app import app
 from budgetseg.cli.bench import _cell
 from budgetseg.errors import UsageError
 from budgetseg.evaluation import bench_supervoxels
-from budgetseg.evaluation.bench_supervoxels import Case, _Street
+from budgetseg.evaluation.bench_supervoxels import Case
+from budgetseg.evaluation.clips import Street
 
 
 def test_supervoxels_prints_the_agreed_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    case = Case("tiny street", _Street((64, 48), 8), (10, 30))
+    case = Case("tiny street", Street((64, 48), 8), (10, 30))
     monkeypatch.setattr(bench_supervoxels, "data_cases", lambda _: [case])
     result = CliRunner().invoke(app, ["bench", "supervoxels", "--json", "--repeats", "1", "--data", str(tmp_path)])
     report = json.loads(result.stdout)

@@ -14,7 +14,7 @@ RED, BLUE, SKIN, LEAF = (200, 20, 20), (20, 20, 200), (220, 180, 150), (60, 100,
 COLOURS = [RED, BLUE, SKIN, LEAF]
 
 L_EDGES = [12.5, 25, 37.5, 50, 62.5, 75, 87.5]
-AB_EDGES = [-36, -16, -4, 0, 4, 16, 36]
+AB_EDGES = np.array([-27, -12, -3, 0, 3, 12, 27])  # 48 · (k / 4)², with the sign of k
 
 
 def scene_of(frames: UInt8, ids: Int32) -> Scene:

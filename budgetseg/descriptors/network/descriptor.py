@@ -9,6 +9,7 @@ from numba import njit
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
+from budgetseg.errors import ModelError
 from budgetseg.types import Float32
 
 __all__ = ["NetworkDescriptor"]
@@ -42,6 +43,9 @@ class NetworkDescriptor(Descriptor):
     """
 
     def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork] | None = None) -> None:
+        for other in (instead or {}).values():
+            if other.shape != network.shape:
+                raise ModelError(f"{name}: answers {network.shape}, but a stand-in {other.shape}; train them alike")
         self.name = name
         self.length = len(network.names)
         self._output = _Output(name, network, instead or {})

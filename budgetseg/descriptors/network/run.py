@@ -30,6 +30,7 @@ class OnnxNetwork:
     ----------
     names : of the classes, L
     size : width and height that frames are brought to
+    shape : of the answer, (h, w, L)
     digest : short, of what the file and its card hold, wherever they lie: the same digest, the same answers
     """
 
@@ -38,7 +39,9 @@ class OnnxNetwork:
         self._session = _open(card, threads)
         self.size = _input_size(card, self._session)
         self._input = self._session.get_inputs()[0].name
-        self.names, self._groups = _grouped(card, self._try())
+        height, width, channels = self._try()
+        self.names, self._groups = _grouped(card, channels)
+        self.shape = height, width, len(self.names)
         self.digest = _digest(card)
 
     def __call__(self, frame: UInt8) -> Float32:
@@ -62,15 +65,16 @@ class OnnxNetwork:
         said: Float32 = self._session.run(None, {self._input: planes})[0][0].transpose(1, 2, 0)
         return said
 
-    def _try(self) -> int:
-        """Number of output channels; the outputs of many files do not tell their shape before they have run."""
+    def _try(self) -> tuple[int, int, int]:
+        """Height, width and channels of the output, which many files do not tell before they have run."""
         file, (width, height) = self._card.file, self.size
         try:
             output = self._session.run(None, {self._input: np.zeros((1, 3, height, width), np.float32)})[0]
         except Exception as error:  # onnxruntime's errors have no common base
             raise ModelError(f"{file}: does not run on frames of {width}x{height} ({_line(error)})") from None
         _check_output(self._card, output)
-        return int(output.shape[1])
+        _, channels, rows, columns = output.shape
+        return rows, columns, channels
 
 
 def _open(card: Card, threads: int) -> Any:
