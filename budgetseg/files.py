@@ -5,6 +5,7 @@ never leaves something that looks whole.
 """
 
 import errno
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from secrets import token_hex
 
 from budgetseg.errors import OutputError
 
-__all__ = ["atomic_file", "atomic_folder"]
+__all__ = ["atomic_file", "atomic_folder", "forget_leftovers"]
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
@@ -61,6 +62,14 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
             _move_into(part, target)
     finally:
         _forget(part)
+
+
+def forget_leftovers(path: str | Path) -> None:
+    """Remove what `atomic_folder(path)` left beside `path` where it was killed; not while another one is at work."""
+    target = Path(path)
+    for part in target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 8}"):
+        if part.is_dir():
+            _forget(part)
 
 
 def _nearest_folder(folder: Path) -> Path:

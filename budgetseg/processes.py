@@ -1,10 +1,13 @@
 """Work in other processes, with progress, that ends when we end."""
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
 from typing import Any, TypeVar
 
 from budgetseg.errors import BudgetsegError
@@ -14,19 +17,25 @@ __all__ = ["advance_parent", "in_processes", "process_pool"]
 Result = TypeVar("Result")
 
 _SPAWN = get_context("spawn")  # forked children would share the threads' locks of numba and OpenCV
+_KILLED = "a process was killed, perhaps for want of memory; start again to go on, with fewer threads to need less"
 _done: Any = None  # in a worker: the counter that it shares with its parent
 
 
 @contextmanager
-def process_pool(n: int, **settings: Any) -> Iterator[ProcessPoolExecutor]:
-    """A pool of n processes; an error or Ctrl-C in the block ends them at once, in the middle of their work."""
-    others = active_children()
-    with ProcessPoolExecutor(n, mp_context=_SPAWN, **settings) as pool:
+def process_pool(n: int, counter: Any = None) -> Iterator[ProcessPoolExecutor]:
+    """A pool of n processes; an error or Ctrl-C in the block ends them at once, in the middle of their work.
+
+    So does our own end, even by SIGKILL. The counter is for `advance_parent`.
+    """
+    others = set(active_children())
+    with ProcessPoolExecutor(n, mp_context=_SPAWN, initializer=_begin, initargs=(counter,)) as pool:
         try:
             yield pool
-        except BaseException:
-            for child in set(active_children()).difference(others):
+        except BaseException as error:
+            for child in set(active_children()) - others:
                 child.terminate()  # leaving the block would wait until they are done
+            if isinstance(error, BrokenProcessPool):
+                raise BudgetsegError(_KILLED) from None
             raise
 
 
@@ -36,13 +45,17 @@ def in_processes(
     """Results of `work(*job)` for each job, n at a time, in order; jobs tell of progress by `advance_parent`."""
     counter = _SPAWN.Value("q", 0)
     told = 0
-    with process_pool(min(n, max(len(jobs), 1)), initializer=_share, initargs=(counter,)) as pool:
+    others = set(active_children())
+    with process_pool(min(n, max(len(jobs), 1)), counter) as pool:
         futures = [pool.submit(work, *job) for job in jobs]
+        workers = set(active_children()) - others
         waiting: set[Future[Result]] = set(futures)
         while waiting:
             finished, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in finished:
-                _check(future)
+                future.result()
+            if not all(worker.is_alive() for worker in workers):
+                raise BrokenProcessPool  # the pool overlooks the end of a worker until another one has a result
             now = counter.value
             advance(now - told)
             told = now
@@ -55,15 +68,16 @@ def advance_parent(n: int) -> None:
         _done.value += n
 
 
-def _share(counter: Any) -> None:
+def _begin(counter: Any) -> None:
+    """The first thing that a worker does."""
     global _done
     _done = counter
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches us too, but the parent ends us, and says so once
+    Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _check(future: "Future[Any]") -> None:
-    try:
-        future.result()
-    except BrokenProcessPool:
-        raise BudgetsegError(
-            "a process was killed, perhaps for want of memory; start again to go on, with fewer threads to need less"
-        ) from None
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # otherwise a worker would wait forever for the next job

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from budgetseg.errors import OutputError
-from budgetseg.files import atomic_file, atomic_folder
+from budgetseg.files import atomic_file, atomic_folder, forget_leftovers
 
 
 def names(folder: Path) -> list[str]:
@@ -121,3 +121,20 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
 def test_errors_of_reading_are_not_taken_for_errors_of_writing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "x"):
         (tmp_path / "input.mp4").read_bytes()
+
+
+def test_what_a_killed_command_left_can_be_forgotten_and_nothing_else_is(tmp_path: Path) -> None:
+    left, kept = [".out.0123abcd"], ["out", ".out.0123abc", ".out.0123abcde", ".out.notahex0", ".outer.0123abcd"]
+    for name in left + kept:
+        (tmp_path / name / "below").mkdir(parents=True)
+    (tmp_path / ".out.89abcdef").write_text("a file")
+    forget_leftovers(tmp_path / "out")
+    assert sorted(names(tmp_path)) == sorted([*kept, ".out.89abcdef"])
+
+
+def test_leftovers_of_a_name_with_wildcards_are_its_own(tmp_path: Path) -> None:
+    for name in (".clip*.0123abcd", ".clip2.0123abcd"):
+        (tmp_path / name).mkdir()
+    forget_leftovers(tmp_path / "clip*")
+    forget_leftovers(tmp_path / "nowhere" / "clip")
+    assert names(tmp_path) == [".clip2.0123abcd"]

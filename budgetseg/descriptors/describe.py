@@ -1,16 +1,17 @@
 """From a dataset to the table on disk: the job behind `budgetseg describe`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.calibrate import warm_up
-from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import available, open_descriptors
 from budgetseg.descriptors.table import VideoTable, read_settings, write_table
 from budgetseg.errors import OutputError
+from budgetseg.files import atomic_folder, forget_leftovers
 from budgetseg.processes import advance_parent, in_processes
 from budgetseg.supervoxels import segment, usual_density
 from budgetseg.supervoxels.truth import count_labels
@@ -43,7 +44,7 @@ class Plan:
     @property
     def names(self) -> tuple[str, ...]:
         """Descriptors to compute."""
-        return tuple(available(self.networks)) if self.descriptors is None else self.descriptors
+        return tuple(dict.fromkeys(available(self.networks) if self.descriptors is None else self.descriptors))
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class _Job:
     split: str
     video: str
     folder: Path
+    settings: Mapping[str, object]
     threads: int
 
 
@@ -67,10 +69,10 @@ def describe_dataset(
 
     `advance` is told of the frames done. Folders of finished videos come back in order.
     """
-    open_descriptors(plan.names, plan.networks)  # what cannot be opened should fail before the work, not in it
+    # What cannot be opened or written should fail before the work, not in it.
+    settings = _settings(plan, open_descriptors(plan.names, plan.networks))
     dataset = open_dataset(plan.dataset, plan.root)
-    videos = [(split, video) for split in plan.splits for video in dataset.videos(split)]
-    settings = _settings(plan)
+    videos = [(split, video) for split in dict.fromkeys(plan.splits) for video in dataset.videos(split)]
     todo = []
     for split, video in videos:
         place = table_folder(folder, split, video.name)
@@ -78,9 +80,10 @@ def describe_dataset(
             advance(video.n_frames)
         else:
             todo.append((video.n_frames, split, video.name, place))
+    _make_room(place for *_, place in todo)
     todo.sort(reverse=True)  # the longest first, so that no core is left alone with it at the end
     threads = max(cores // max(len(todo), 1), 1)
-    jobs = [(_Job(plan, split, name, place, threads),) for _, split, name, place in todo]
+    jobs = [(_Job(plan, split, name, place, settings, threads),) for _, split, name, place in todo]
     in_processes(_describe_video, jobs, cores, advance)
     return [table_folder(folder, split, video.name) for split, video in videos]
 
@@ -88,7 +91,7 @@ def describe_dataset(
 def count_frames(plan: Plan) -> int:
     """Frames that `describe_dataset` will tell of."""
     dataset = open_dataset(plan.dataset, plan.root)
-    return sum(video.n_frames for split in plan.splits for video in dataset.videos(split))
+    return sum(video.n_frames for split in dict.fromkeys(plan.splits) for video in dataset.videos(split))
 
 
 def _describe_video(job: _Job) -> None:
@@ -106,7 +109,7 @@ def _describe_video(job: _Job) -> None:
     truth = count_labels(supervoxels.ids, labelled.labels(), len(dataset.classes), labelled.labelled)
     tell = _in_frames(labelled.n_frames, len(supervoxels))
     values, costs = measure(Scene.of(video.frames, supervoxels), descriptors, job.threads, tell)
-    table = VideoTable(labelled.name, labelled.n_frames, supervoxels.graph, truth, values, costs, _settings(plan))
+    table = VideoTable(labelled.name, labelled.n_frames, supervoxels.graph, truth, values, costs, job.settings)
     write_table(table, job.folder)
 
 
@@ -124,9 +127,19 @@ def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:
     return advance
 
 
-def _settings(plan: Plan) -> dict[str, object]:
-    """What tables must agree in to be used together."""
-    return {"tier": plan.tier, "per_frame": plan.per_frame, "descriptors": list(plan.names)}
+def _settings(plan: Plan, descriptors: Sequence[Descriptor]) -> dict[str, object]:
+    """What tables must agree in to be used together; the names of resources tell one network from another."""
+    names = [descriptor.name for descriptor in descriptors]
+    resources = sorted({resource.kind for descriptor in descriptors for resource in descriptor.resources})
+    return {"tier": plan.tier, "per_frame": plan.per_frame, "descriptors": names, "resources": resources}
+
+
+def _make_room(folders: Iterable[Path]) -> None:
+    """The folders around these, without what killed runs have left there."""
+    for folder in folders:
+        with atomic_folder(folder.parent):
+            pass
+        forget_leftovers(folder)
 
 
 def _is_done(folder: Path, settings: dict[str, object]) -> bool:

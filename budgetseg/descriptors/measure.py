@@ -30,18 +30,19 @@ def measure(
     private_s = np.empty((n, len(descriptors)))
     shared_s: dict[Key, float] = {}
 
-    def describe(start: int) -> None:
-        for region in range(start, min(start + BATCH, n)):
+    def describe(start: int) -> int:
+        end = min(start + BATCH, n)
+        for region in range(start, end):
             for column, (name, rows) in enumerate(values.items()):
                 spent = live.compute(region, name)
                 rows[region], private_s[region, column] = spent.vector, spent.private_s
                 for key, seconds in spent.shared_s.items():
                     shared_s.setdefault(key, seconds)  # one that was forgotten and made again counts once
-        advance(min(BATCH, n - start))
+        return end - start
 
     with ThreadPoolExecutor(threads) as pool:
-        for job in [pool.submit(describe, start) for start in range(0, n, BATCH)]:
-            job.result()
+        for done in pool.map(describe, range(0, n, BATCH)):
+            advance(done)  # here, since only one thread at a time may tell
     return values, _costs(scene, descriptors, private_s, shared_s)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 __all__ = ["Costs", "VideoTable", "read_settings", "read_table", "write_table"]
 
 FORMAT = 1
+_CARD: dict[str, type] = {"name": str, "n_frames": int, "settings": dict, "descriptors": dict, "kinds": dict}
+_DAMAGES = (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +107,11 @@ def read_table(folder: Path) -> VideoTable:
     """A video's table; values are memory-mapped, so that only what is used is read."""
     card = _read_card(folder)
     try:
-        graph = Graph(**np.load(folder / "graph.npz"))
-        costs = Costs(**np.load(folder / "costs.npz"), kinds=card["kinds"])
+        graph = Graph(**_load_arrays(folder / "graph.npz"))
+        costs = Costs(**_load_arrays(folder / "costs.npz"), kinds=card["kinds"])
         truth = np.load(folder / "truth.npy")
         values = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in card["descriptors"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except _DAMAGES as error:
         raise DatasetError(f"{folder}: damaged table ({error}); delete the folder and describe again") from None
     for name, length in card["descriptors"].items():
         if values[name].shape != (len(graph), length):
@@ -130,11 +133,19 @@ def _read_card(folder: Path) -> dict[str, Any]:
         card: dict[str, Any] = json.loads(path.read_text())
         if card["format"] != FORMAT:
             raise DatasetError(f"{path}: format {card['format']}, not {FORMAT}; describe again with this version")
+        for key, kind in _CARD.items():
+            if not isinstance(card[key], kind):
+                raise ValueError(f"'{key}' is {card[key]!r}")
         return card
     except FileNotFoundError:
         raise DatasetError(f"{folder}: no table; 'budgetseg describe' makes one") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except _DAMAGES as error:
         raise DatasetError(f"{path}: damaged ({error}); delete the folder and describe again") from None
+
+
+def _load_arrays(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:  # numpy would leave a damaged one open
+        return dict(np.load(file))
 
 
 def _arrays(value: Any) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from budgetseg.cli.app import app
 from budgetseg.cli.bench import _cell
 from budgetseg.errors import UsageError
-from budgetseg.evaluation import bench_supervoxels
+from budgetseg.evaluation import bench_descriptors, bench_supervoxels
+from budgetseg.evaluation.bench_descriptors import Row
 from budgetseg.evaluation.bench_supervoxels import Case
 from budgetseg.evaluation.clips import Street
 
@@ -32,11 +33,61 @@ def test_supervoxels_prints_the_agreed_rows(monkeypatch: pytest.MonkeyPatch, tmp
     assert all(0 < row["ASA"] <= 1 and row["peak_mb"] > 0 for row in report["rows"])
 
 
+ROW: Row = {
+    "descriptor": "colour",
+    "ms_per_frame": 0.5,
+    "us_per_supervoxel": 15.25,
+    "cpu_s": 0.05,
+    "cost_error_median": 0.125,
+    "us_per_track": None,
+}
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path | None, int]]:
+    """What the bench of descriptors was asked to measure; it answers one row at once."""
+    asked: list[tuple[Path | None, int]] = []
+
+    def answer(data: Path | None, repeats: int) -> list[Row]:
+        asked.append((data, repeats))
+        return [ROW]
+
+    monkeypatch.setattr(bench_descriptors, "bench_descriptors", answer)
+    return asked
+
+
+def test_descriptors_prints_rows_for_programs(measured: list[tuple[Path | None, int]], tmp_path: Path) -> None:
+    (tmp_path / "camvid").mkdir()
+    words = ["bench", "descriptors", "--json", "--data", str(tmp_path), "--repeats", "2"]
+    report = json.loads(CliRunner().invoke(app, words).stdout)
+    assert (report["bench"], report["rows"]) == ("descriptors", [ROW])
+    assert report["environment"]["cores"] >= 1
+    assert measured == [(tmp_path, 2)]
+
+
+@pytest.mark.usefixtures("measured")
+def test_descriptors_prints_a_table_for_people(tmp_path: Path) -> None:
+    (tmp_path / "camvid").mkdir()
+    header, row, *_ = CliRunner().invoke(app, ["bench", "descriptors", "--data", str(tmp_path)]).stdout.splitlines()
+    assert header.split() == list(ROW)
+    assert row.split() == ["colour", "0.500", "15", "0.050", "0.125", "-"]
+
+
+def test_without_data_descriptors_are_measured_on_a_street(
+    measured: list[tuple[Path | None, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BUDGETSEG_DATA", raising=False)
+    assert CliRunner().invoke(app, ["bench", "descriptors"]).exit_code == 0
+    assert measured == [(None, 3)]
+
+
+@pytest.mark.parametrize("bench", ["supervoxels", "descriptors"])
 @pytest.mark.parametrize("how", ["option", "environment"])
-def test_a_data_folder_that_is_not_there_is_an_error(tmp_path: Path, how: str) -> None:
+def test_a_data_folder_that_is_not_there_is_an_error(tmp_path: Path, how: str, bench: str) -> None:
     place = str(tmp_path / "nowhere")
     words, env = (["--data", place], {}) if how == "option" else ([], {"BUDGETSEG_DATA": place})
-    result = CliRunner().invoke(app, ["bench", "supervoxels", *words], env=env)
+    result = CliRunner().invoke(app, ["bench", bench, *words], env=env)
     assert isinstance(result.exception, UsageError)
     assert place in str(result.exception)
 

@@ -54,9 +54,9 @@ def _stand_in(folder: Path, name: str, fold: int) -> Path:
 def _read_seen(folder: Path) -> dict[str, int]:
     path = folder / CARD
     try:
-        seen: dict[str, int] = json.loads(path.read_text())["seen"] if path.exists() else {}
-        return seen
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        seen = json.loads(path.read_text())["seen"] if path.exists() else {}
+        return {digest: int(fold) for digest, fold in seen.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path}: not readable as the card of networks ({error!r}); train them again") from None
 
 
