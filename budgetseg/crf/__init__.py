@@ -1,0 +1,11 @@
+"""Labels of least energy on a graph: arrays in, labels out."""
+
+from budgetseg.crf.belief import propagate
+from budgetseg.crf.expansion import expand
+from budgetseg.crf.memory import Memory
+from budgetseg.crf.problem import Problem, energy, make_problem
+
+__all__ = ["INFERENCE", "Memory", "Problem", "energy", "expand", "make_problem", "propagate"]
+
+INFERENCE = {"expansion": expand, "belief-propagation": propagate}
+"""Ways to minimise, by name: (problem, start, memory) -> labels."""

@@ -1,0 +1,144 @@
+"""Belief propagation: min-sum messages, damped, in a fixed order; for any tables.
+
+Nodes are visited breadth first and back. On the way back every node tells its earlier neighbours what each of their
+labels would cost behind it; on the way forth it takes the best label given those that earlier neighbours have just
+taken, and tells the later ones. On trees the first round is exact. With loops it need not settle, so the best
+labelling of all rounds is kept.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from budgetseg.crf.memory import Memory
+from budgetseg.crf.problem import Problem, check_labels, energy
+from budgetseg.types import Int32
+
+__all__ = ["propagate"]
+
+_SETTLED = 1e-6  # of the largest energy: messages that change by less have settled
+
+
+def propagate(
+    problem: Problem,
+    start: ArrayLike | None = None,
+    memory: Memory | None = None,
+    rounds: int = 50,
+    damping: float = 0.5,
+) -> Int32:
+    """The best labels (N,) that were met.
+
+    Parameters
+    ----------
+    problem : what to minimise
+    start : labelling (N,) that the result is never worse than
+    memory : of an earlier run, which saves the making of arrays and changes nothing else
+    rounds : after which to stop if messages have not settled by then
+    damping : what stays of the message of the round before, 0 to 1
+    """
+    memory = (memory or Memory()).fit(problem)
+    arcs = memory.arcs
+    first = None if start is None else check_labels(problem, start)
+    inbox = memory.make_messages()
+    unary, weight = problem.unary[arcs.order].astype(np.float64), problem.weight[arcs.edge].astype(np.float64)
+    settled = _SETTLED * max(1e-30, float(np.abs(problem.unary).max()))
+    labels = _propagate(
+        arcs, unary, problem.tables, problem.table_of[arcs.edge], weight, inbox, (rounds, damping, settled)
+    )
+    found = np.empty_like(labels)
+    found[arcs.order] = labels
+    return found if first is None or energy(problem, found) <= energy(problem, first) else first
+
+
+@njit(cache=True, nogil=True)
+def _propagate(arcs, unary, tables, table_of, weight, inbox, limits):  # type: ignore[no-untyped-def]
+    n, n_labels = unary.shape
+    rounds, damping, settled = limits
+    labels, best, lowest = np.empty(n, np.int32), np.empty(n, np.int32), np.inf
+    table, belief = np.empty((n_labels, n_labels)), np.empty(n_labels)
+    for turn in range(rounds):
+        keep = damping if turn > 0 else 0.0
+        change = 0.0
+        for i in range(n - 1, -1, -1):
+            _believe(i, arcs, unary, inbox, belief)
+            for arc in range(arcs.first[i], arcs.middle[i]):
+                _look_up(arc, not arcs.flipped[arcs.number[arc]], arcs, tables, table_of, weight, table)
+                change = max(change, _send(arc, arcs, table, belief, inbox, keep))
+        for i in range(n):
+            labels[i] = _decide(i, arcs, unary, tables, table_of, weight, inbox, labels, belief)
+            _believe(i, arcs, unary, inbox, belief)
+            for arc in range(arcs.middle[i], arcs.first[i + 1]):
+                _look_up(arc, arcs.flipped[arcs.number[arc]], arcs, tables, table_of, weight, table)
+                change = max(change, _send(arc, arcs, table, belief, inbox, keep))
+        total = _total(arcs, unary, tables, table_of, weight, labels)
+        if total < lowest:
+            lowest = total
+            best[:] = labels
+        if change <= settled:
+            break
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _believe(i, arcs, unary, inbox, belief):  # type: ignore[no-untyped-def]
+    """Unary of a node plus all that its neighbours have told it."""
+    belief[:] = unary[i]
+    for arc in range(arcs.first[i], arcs.first[i + 1]):
+        for label in range(len(belief)):
+            belief[label] += inbox[arc, label]
+
+
+@njit(cache=True, nogil=True)
+def _look_up(arc, turned, arcs, tables, table_of, weight, table):  # type: ignore[no-untyped-def]
+    """Energies of an edge, rows the node at the other end of an arc, columns its own."""
+    k = arcs.number[arc]
+    which = table_of[k]
+    for a in range(len(table)):
+        for b in range(len(table)):
+            table[b, a] = weight[k] * (tables[which, b, a] if turned else tables[which, a, b])
+
+
+@njit(cache=True, nogil=True)
+def _send(arc, arcs, table, belief, inbox, keep):  # type: ignore[no-untyped-def]
+    """Tell the node at the other end what each of its labels would cost; the largest change of the message."""
+    back, n_labels = arcs.sister[arc], len(belief)
+    lowest, change = np.inf, 0.0
+    message = np.empty(n_labels)
+    for b in range(n_labels):
+        least = np.inf
+        for a in range(n_labels):
+            least = min(least, belief[a] - inbox[arc, a] + table[b, a])
+        message[b] = least
+        lowest = min(lowest, least)
+    for b in range(n_labels):
+        new = keep * inbox[back, b] + (1 - keep) * (message[b] - lowest)
+        change = max(change, abs(new - inbox[back, b]))
+        inbox[back, b] = new
+    return change
+
+
+@njit(cache=True, nogil=True)
+def _decide(i, arcs, unary, tables, table_of, weight, inbox, labels, costs):  # type: ignore[no-untyped-def]
+    """The best label given the labels of earlier nodes and the messages of later ones."""
+    costs[:] = unary[i]
+    for arc in range(arcs.first[i], arcs.middle[i]):
+        k, other = arcs.number[arc], labels[arcs.head[arc]]
+        for a in range(len(costs)):
+            pair = tables[table_of[k], a, other] if arcs.flipped[k] else tables[table_of[k], other, a]
+            costs[a] += weight[k] * pair
+    for arc in range(arcs.middle[i], arcs.first[i + 1]):
+        for a in range(len(costs)):
+            costs[a] += inbox[arc, a]
+    return np.argmin(costs)
+
+
+@njit(cache=True, nogil=True)
+def _total(arcs, unary, tables, table_of, weight, labels):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(len(labels)):
+        total += unary[i, labels[i]]
+        for arc in range(arcs.middle[i], arcs.first[i + 1]):
+            k, j = arcs.number[arc], arcs.head[arc]
+            a, b = (labels[j], labels[i]) if arcs.flipped[k] else (labels[i], labels[j])
+            total += weight[k] * tables[table_of[k], a, b]
+    return total

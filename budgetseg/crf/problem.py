@@ -1,0 +1,125 @@
+"""What inference minimises: one energy per node and label, one table per edge."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from budgetseg.errors import UsageError
+from budgetseg.types import Float32, Int32
+
+__all__ = ["Problem", "check_labels", "energy", "make_problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A pairwise energy: Σ_i unary[i, y_i] + Σ_e weight[e] · tables[table_of[e], y_first(e), y_second(e)].
+
+    Potts is a single table; a table of its own for every edge is K = E with weight 1. Letters: N nodes, L labels,
+    E edges, K tables.
+
+    Attributes
+    ----------
+    unary : (N, L) float32, lower is better
+    edges : (E, 2) int32, two different nodes each
+    tables : (K, L, L) float32, rows are labels of the first end, columns of the second
+    table_of : (E,) int32, the table of each edge
+    weight : (E,) float32, what the table of each edge is multiplied with
+    """
+
+    unary: Float32
+    edges: Int32
+    tables: Float32
+    table_of: Int32
+    weight: Float32
+
+    @property
+    def n_nodes(self) -> int:
+        """N."""
+        return int(self.unary.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        """L."""
+        return int(self.unary.shape[1])
+
+
+def make_problem(
+    unary: ArrayLike,
+    edges: ArrayLike,
+    tables: ArrayLike,
+    table_of: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+) -> Problem:
+    """A problem from anything like arrays, checked; arrays that are as they should be are not copied.
+
+    Without `table_of` there is one table for all edges, or one for each; without `weight` all weights are 1.
+    """
+    ends = np.ascontiguousarray(np.asarray(edges).reshape(-1, 2), dtype=np.int32)
+    stack = np.ascontiguousarray(tables, dtype=np.float32)
+    if stack.ndim == 2:
+        stack = stack[None]
+    if table_of is None:
+        table_of = np.zeros(len(ends)) if len(stack) == 1 else np.arange(len(ends))
+    problem = Problem(
+        np.ascontiguousarray(unary, dtype=np.float32),
+        ends,
+        stack,
+        np.ascontiguousarray(table_of, dtype=np.int32),
+        np.ones(len(ends), np.float32) if weight is None else np.ascontiguousarray(weight, dtype=np.float32),
+    )
+    _check(problem)
+    return problem
+
+
+def _check(problem: Problem) -> None:
+    unary, edges, tables = problem.unary, problem.edges, problem.tables
+    if unary.ndim != 2 or 0 in unary.shape:
+        raise UsageError(f"unary must be (N, L) with at least one node and one label. Got {unary.shape}")
+    n_nodes, n_labels = unary.shape
+    if tables.ndim != 3 or tables.shape[1:] != (n_labels, n_labels):
+        raise UsageError(
+            f"tables must be (K, {n_labels}, {n_labels}) as unary has {n_labels} labels. Got {tables.shape}"
+        )
+    for name, values in (("table_of", problem.table_of), ("weight", problem.weight)):
+        if values.shape != (len(edges),):
+            raise UsageError(f"{name} must have one value for each of {len(edges)} edges. Got {values.shape}")
+    if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):
+        raise UsageError(f"edges must join nodes 0 to {n_nodes - 1}. Got {edges.min()} to {edges.max()}")
+    if (edges[:, 0] == edges[:, 1]).any():
+        raise UsageError(f"edges must join two different nodes. Got {edges[edges[:, 0] == edges[:, 1]][0].tolist()}")
+    if len(edges) and not (problem.table_of.min() >= 0 and problem.table_of.max() < len(tables)):
+        raise UsageError(f"table_of must point at tables 0 to {len(tables) - 1}. Got {problem.table_of.max()}")
+    for name, values in (("unary", unary), ("tables", tables), ("weight", problem.weight)):
+        if not np.isfinite(values).all():
+            raise UsageError(
+                f"{name} must be finite. Got {values[~np.isfinite(values)][0]}; use a large number instead"
+            )
+
+
+def check_labels(problem: Problem, labels: ArrayLike) -> Int32:
+    """A copy of a labelling, (N,) int32, if it is one of this problem."""
+    checked = np.array(labels, dtype=np.int32)
+    if checked.shape != (problem.n_nodes,):
+        raise UsageError(f"a labelling must have one label for each of {problem.n_nodes} nodes. Got {checked.shape}")
+    if not (checked.min() >= 0 and checked.max() < problem.n_labels):
+        raise UsageError(f"labels must be 0 to {problem.n_labels - 1}. Got {checked.min()} to {checked.max()}")
+    return checked
+
+
+def energy(problem: Problem, labels: Int32) -> float:
+    """Energy of a labelling (N,), summed in double precision."""
+    return float(
+        _energy(problem.unary, problem.edges, problem.tables, problem.table_of, problem.weight, np.asarray(labels))
+    )
+
+
+@njit(cache=True, nogil=True)
+def _energy(unary, edges, tables, table_of, weight, labels):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(len(unary)):
+        total += np.float64(unary[i, labels[i]])
+    for e in range(len(edges)):
+        total += np.float64(weight[e]) * np.float64(tables[table_of[e], labels[edges[e, 0]], labels[edges[e, 1]]])
+    return total

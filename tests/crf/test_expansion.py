@@ -1,0 +1,192 @@
+"""α-expansion against all labellings, SciPy's max-flow, and itself from other starts."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import maximum_flow
+
+from budgetseg.crf import INFERENCE, Memory, Problem, energy, expand, make_problem
+from budgetseg.types import Int32
+from tests.crf.problems import KINDS, few, least_energy, potts, problems, random_labels, random_problem
+
+REGULAR = ("potts", "metric")
+CLOSE = 1e-9
+
+
+def best_move(problem: Problem, labels: Int32, alpha: int) -> float:
+    """Least energy of all subsets of nodes taking a label."""
+    n = problem.n_nodes
+    return min(
+        energy(problem, np.where([subset >> i & 1 for i in range(n)], alpha, labels).astype(np.int32))
+        for subset in range(2**n)
+    )
+
+
+def peer_energy(problem: Problem) -> float:
+    """Least energy of two labels by SciPy's max-flow, for whole numbers and Potts edges."""
+    n = problem.n_nodes
+    rise = (problem.unary[:, 1] - problem.unary[:, 0]).astype(np.int64)
+    first, second = problem.edges.T
+    rows = np.concatenate([first, second, np.where(rise > 0, n, np.arange(n))])
+    columns = np.concatenate([second, first, np.where(rise > 0, np.arange(n), n + 1)])
+    values = np.concatenate([problem.weight, problem.weight, np.abs(rise)]).astype(np.int32)
+    flow = maximum_flow(coo_array((values, (rows, columns)), shape=(n + 2, n + 2)).tocsr(), n, n + 1)
+    return float(problem.unary[:, 0].sum(dtype=np.float64) + np.minimum(rise, 0).sum() + flow.flow_value)
+
+
+@given(st.integers(1, 9), st.sampled_from(REGULAR), st.integers(0, 2**32))
+@few
+def test_two_labels_and_regular_edges_give_the_best_of_all_labellings(n: int, kind: str, seed: int) -> None:
+    problem = random_problem(n, 2, 2 * n, kind, seed)
+    assert energy(problem, expand(problem)) == pytest.approx(least_energy(problem), rel=CLOSE, abs=CLOSE)
+
+
+@given(st.integers(2, 200), st.integers(0, 2**32))
+@few
+def test_two_labels_give_scipys_minimum(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rough = random_problem(n, 2, 3 * n, "potts", seed)
+    problem = make_problem(
+        rng.integers(0, 1000, (n, 2)), rough.edges, potts(2), weight=rng.integers(0, 400, len(rough.edges))
+    )
+    assert energy(problem, expand(problem)) == peer_energy(problem)
+
+
+@given(problems(), st.integers(0, 2**32))
+@few
+def test_the_energy_never_rises_from_any_start_with_any_tables(problem: Problem, seed: int) -> None:
+    start = random_labels(problem, seed)
+    found = expand(problem, start)
+    assert energy(problem, found) <= energy(problem, start)
+    assert energy(problem, expand(problem, found)) <= energy(problem, found)
+
+
+@given(problems())
+@few
+def test_the_result_is_no_worse_than_the_labels_of_the_unaries(problem: Problem) -> None:
+    by_unary = np.argmin(problem.unary, axis=1).astype(np.int32)
+    assert energy(problem, expand(problem)) <= energy(problem, by_unary) + CLOSE
+
+
+@given(problems(REGULAR, largest=8))
+@few
+def test_no_move_improves_the_result(problem: Problem) -> None:
+    labels = expand(problem)
+    for alpha in range(problem.n_labels):
+        assert best_move(problem, labels, alpha) == pytest.approx(energy(problem, labels), rel=CLOSE, abs=CLOSE)
+
+
+@given(problems())
+@few
+def test_no_node_alone_improves_the_result(problem: Problem) -> None:
+    labels = expand(problem)
+    for i in range(problem.n_nodes):
+        for label in range(problem.n_labels):
+            changed = labels.copy()
+            changed[i] = label
+            assert energy(problem, changed) >= energy(problem, labels) - CLOSE
+
+
+@given(problems(), st.integers(0, 2**32))
+@few
+def test_memory_of_other_problems_changes_nothing(problem: Problem, seed: int) -> None:
+    memory, rng = Memory(), np.random.default_rng(seed)
+    for size in (1, 100, 1e-3):
+        noise = size * rng.normal(size=problem.unary.shape)
+        expand(replace(problem, unary=(problem.unary + noise).astype(np.float32)), None, memory)
+    expand(random_problem(5, 3, 7, "any", seed), None, memory)
+    assert np.array_equal(expand(problem, None, memory), expand(problem))
+    start = random_labels(problem, seed)
+    assert np.array_equal(expand(problem, start, memory), expand(problem, start))
+
+
+@given(problems(), st.integers(0, 2**32))
+@few
+def test_a_result_is_where_a_run_from_it_ends(problem: Problem, seed: int) -> None:
+    found = expand(problem, random_labels(problem, seed))
+    assert np.array_equal(expand(problem, found), found)
+
+
+def street(n: int = 3000, n_labels: int = 8) -> Problem:
+    """A problem of real size on a lattice."""
+    rng, width = np.random.default_rng(0), 50
+    here = np.arange(n)
+    right, below = here[here % width < width - 1], here[:-width]
+    edges = np.concatenate([np.stack([right, right + 1], axis=1), np.stack([below, below + width], axis=1)])
+    return make_problem(rng.exponential(size=(n, n_labels)), edges, potts(n_labels), weight=rng.random(len(edges)))
+
+
+def test_the_same_problem_has_the_same_result() -> None:
+    assert all(np.array_equal(expand(street()), expand(street())) for _ in range(2))
+
+
+def test_two_threads_find_what_one_finds() -> None:
+    cases = [random_problem(400, 6, 1200, kind, seed) for kind in KINDS for seed in range(3)]
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(expand, cases))
+    assert all(np.array_equal(a, expand(problem)) for a, problem in zip(both, cases, strict=True))
+
+
+def test_a_run_from_the_result_of_the_last_is_cheap() -> None:
+    problem, memory = street(), Memory()
+    found = expand(problem, None, memory)
+    cold = _seconds(lambda: expand(problem))
+    again = _seconds(lambda: expand(problem, found, memory))
+    assert np.array_equal(expand(problem, found, memory), found)
+    assert again < cold / 2
+
+
+def _seconds(run: Callable[[], Int32]) -> float:
+    times = []
+    for _ in range(5):
+        started = time.thread_time()
+        run()
+        times.append(time.thread_time() - started)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", INFERENCE)
+class TestEveryWayOfInference:
+    def test_a_single_node_takes_its_best_label(self, name: str) -> None:
+        assert INFERENCE[name](make_problem([[3, 1, 2]], [], potts(3))).tolist() == [1]
+
+    def test_nodes_without_edges_take_their_best_labels(self, name: str) -> None:
+        unary = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+        labels = INFERENCE[name](make_problem(unary, [[3, 4]], potts(4), weight=[0.0]))
+        assert np.array_equal(labels, unary.argmin(axis=1))
+
+    def test_an_isolated_node_beside_others_takes_its_best_label(self, name: str) -> None:
+        problem = make_problem(np.array([[0, 1], [0.2, 0], [9, 3]]), [[0, 1]], potts(2))
+        assert INFERENCE[name](problem).tolist() == [0, 0, 1]
+
+    def test_one_label_is_taken_by_all(self, name: str) -> None:
+        assert not INFERENCE[name](random_problem(20, 1, 40, "any", 0)).any()
+
+    def test_energies_of_any_size_are_told_apart(self, name: str) -> None:
+        for size in (1e-20, 1e20):
+            problem = make_problem(size * np.array([[0, 1], [0.9, 0]]), [[0, 1]], potts(2), weight=[size])
+            assert (
+                INFERENCE[name](problem).tolist() == [1, 1] or energy(problem, INFERENCE[name](problem)) <= 0.9 * size
+            )
+
+    def test_labels_are_int32_and_the_start_stays_as_it_is(self, name: str) -> None:
+        problem = random_problem(30, 4, 60, "any", 1)
+        start = random_labels(problem, 0)
+        before = start.copy()
+        labels = INFERENCE[name](problem, start, Memory())
+        assert labels.dtype == np.int32
+        assert labels is not start
+        assert np.array_equal(start, before)
+
+    def test_no_start_is_made_worse(self, name: str) -> None:
+        for seed in range(20):
+            problem = random_problem(30, 4, 60, KINDS[seed % len(KINDS)], seed)
+            start = random_labels(problem, seed)
+            assert energy(problem, INFERENCE[name](problem, start)) <= energy(problem, start)
