@@ -62,6 +62,14 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
     _print("descriptors", bench_descriptors(data or _usual_place("camvid"), repeats), as_json)
 
 
+@bench.command("expansion")
+def expansion(repeats: Repeats = 3, as_json: AsJson = False) -> None:
+    """α-expansion: CPU time on one thread and energy on two random problems, against SciPy and, if installed, gco."""
+    from budgetseg.evaluation.bench_expansion import CASES, bench_expansion
+
+    _print("expansion", bench_expansion(CASES, repeats), as_json)
+
+
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:
     from budgetseg.evaluation.environment import environment
 
