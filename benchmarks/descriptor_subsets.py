@@ -49,7 +49,7 @@ def main(folder: Path, reported: str, root: Path) -> None:
     print("| descriptors | global | class average |\n|---|---|---|")
     for subset, own in zip(subsets, hits, strict=True):
         print(
-            f"| {' + '.join(subset)} | {100 * own.sum() / truth.sum():.1f} | {100 * (own / truth)[there].mean():.1f} |"
+            f"| {' + '.join(subset)} | {100 * own.sum() / truth.sum():.1f} | {100 * (own[there] / truth[there]).mean():.1f} |"
         )
     four = tuple(name for name in ("colour", "hog", "hof", "mbh") if name in names)
     shown = [subset for subset in (*SHOWN, four) if subset in subsets]

@@ -43,4 +43,4 @@ def describe(
     plan = Plan(dataset, root, tuple(split or ["train"]), names, networks, per_frame, tier_named(tier).name)
     with progress("describe", count_frames(plan)) as advance:
         folders = describe_dataset(plan, output, threads or os.cpu_count() or 1, advance)
-    typer.echo(f"{len(folders)} videos are described in {output}")
+    typer.echo(f"Videos described: {len(folders)}, in {output}")

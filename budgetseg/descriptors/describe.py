@@ -131,7 +131,13 @@ def _settings(plan: Plan, descriptors: Sequence[Descriptor]) -> dict[str, object
     """What tables must agree in to be used together; the names of resources tell one network from another."""
     names = [descriptor.name for descriptor in descriptors]
     resources = sorted({resource.kind for descriptor in descriptors for resource in descriptor.resources})
-    return {"tier": plan.tier, "per_frame": plan.per_frame, "descriptors": names, "resources": resources}
+    return {
+        "dataset": plan.dataset,
+        "tier": plan.tier,
+        "per_frame": plan.per_frame,
+        "descriptors": names,
+        "resources": resources,
+    }
 
 
 def _make_room(folders: Iterable[Path]) -> None:

@@ -6,7 +6,7 @@ A folder per video, written whole or not at all; large arrays are .npy files tha
     graph.npz           the fields of `Graph`
     truth.npy           (N, L) labelled pixels of each class in each supervoxel
     costs.npz           the fields of `Costs`
-    NAME.npy            (N, length) float32, one file a descriptor
+    values/NAME.npy     (N, length) float32, one file a descriptor
 """
 
 import json
@@ -98,8 +98,9 @@ def write_table(table: VideoTable, folder: Path) -> None:
         np.savez(part / "graph.npz", **_arrays(table.graph))
         np.savez(part / "costs.npz", **_arrays(table.costs))
         np.save(part / "truth.npy", table.truth)
+        (part / "values").mkdir()
         for name, values in table.values.items():
-            np.save(part / f"{name}.npy", values)
+            np.save(part / "values" / f"{name}.npy", values)
         (part / "video.json").write_text(json.dumps(card, indent=2) + "\n")
 
 
@@ -110,12 +111,12 @@ def read_table(folder: Path) -> VideoTable:
         graph = Graph(**_load_arrays(folder / "graph.npz"))
         costs = Costs(**_load_arrays(folder / "costs.npz"), kinds=card["kinds"])
         truth = np.load(folder / "truth.npy")
-        values = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in card["descriptors"]}
+        values = {name: np.load(folder / "values" / f"{name}.npy", mmap_mode="r") for name in card["descriptors"]}
     except _DAMAGES as error:
         raise DatasetError(f"{folder}: damaged table ({error}); delete the folder and describe again") from None
     for name, length in card["descriptors"].items():
         if values[name].shape != (len(graph), length):
-            raise DatasetError(f"{folder}: {name}.npy has another shape than video.json says; describe again")
+            raise DatasetError(f"{folder}: values/{name}.npy has another shape than video.json says; describe again")
     return VideoTable(card["name"], card["n_frames"], graph, truth, values, costs, card["settings"])
 
 

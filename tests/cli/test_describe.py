@@ -58,7 +58,7 @@ def test_a_dataset_is_described_from_end_to_end_and_again_in_no_time(root: Path,
     for _ in range(2):
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0
-        assert result.stdout == f"3 videos are described in {tmp_path / 'out'}\n"
+        assert result.stdout == f"Videos described: 3, in {tmp_path / 'out'}\n"
     tables = [read_table(folder) for folder in sorted((tmp_path / "out").glob("*/*"))]
     assert [table.name for table in tables] == ["a", "b", "d"]
     assert all(tuple(table.values) == ("colour", "hog") for table in tables)

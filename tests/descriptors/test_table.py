@@ -88,7 +88,7 @@ def test_a_folder_without_a_table_has_no_settings_and_cannot_be_read(tmp_path: P
         read_table(tmp_path)
 
 
-FILES = ["graph.npz", "costs.npz", "truth.npy", "hof.npy", "video.json"]
+FILES = ["graph.npz", "costs.npz", "truth.npy", "values/hof.npy", "video.json"]
 
 
 def refused(folder: Path) -> str:
@@ -149,7 +149,7 @@ def test_another_format_is_refused(folder: Path) -> None:
 
 
 def test_values_of_another_shape_than_announced_are_refused(folder: Path) -> None:
-    np.save(folder / "hof.npy", np.zeros((23, 3), np.float32))
+    np.save(folder / "values" / "hof.npy", np.zeros((23, 3), np.float32))
     assert "hof.npy has another shape than video.json says" in refused(folder)
 
 
