@@ -25,6 +25,7 @@ class Arcs(NamedTuple):
     head : (2E,) int32, where an arc leads
     sister : (2E,) int32, the same edge in the other direction
     number : (2E,) int32, the edge k of an arc
+    arc : (E,) int32, from the earlier to the later node of an edge
     edge : (E,) int32, the edge before renumbering
     flipped : (E,) bool, where the earlier node is the second end of the edge before renumbering
     """
@@ -35,21 +36,17 @@ class Arcs(NamedTuple):
     head: Int32
     sister: Int32
     number: Int32
+    arc: Int32
     edge: Int32
     flipped: Bool
 
 
 def make_arcs(n_nodes: int, edges: Int32) -> Arcs:
     """The arcs of a graph with edges (E, 2)."""
-    order = _breadth_first(n_nodes, edges, *_incidence(n_nodes, edges))
-    rank = np.empty(n_nodes, np.int32)
-    rank[order] = np.arange(n_nodes, dtype=np.int32)
-    ends = rank[edges]
-    flipped = ends[:, 0] > ends[:, 1]
-    ends.sort(axis=1)
-    edge = np.lexsort((ends[:, 1], ends[:, 0])).astype(np.int32)
-    first, middle, head, sister, number = _link(n_nodes, ends[edge])
-    return Arcs(order, first, middle, head, sister, number, edge, flipped[edge])
+    first, incident = _incidence(n_nodes, edges)
+    order = _breadth_first(n_nodes, edges, first, incident)
+    new_first, middle, head, sister, number, arc, edge = _link(edges, order, first, incident)
+    return Arcs(order, new_first, middle, head, sister, number, arc, edge, edges[edge, 0] != order[head[sister[arc]]])
 
 
 @njit(cache=True, nogil=True)
@@ -90,21 +87,26 @@ def _breadth_first(n_nodes, edges, first, incident):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _link(n_nodes, ends):  # type: ignore[no-untyped-def]
-    """first, middle, head, sister and number for edges in lexicographic order, the first end smaller."""
-    first, _ = _incidence(n_nodes, ends)
-    at = first[:-1].copy()
-    head, sister = np.empty(2 * len(ends), np.int32), np.empty(2 * len(ends), np.int32)
-    number = np.empty(2 * len(ends), np.int32)
-    for k in range(len(ends)):  # in this order a node meets all earlier neighbours before its first later one
-        there, back = at[ends[k, 0]], at[ends[k, 1]]
-        head[there], head[back] = ends[k, 1], ends[k, 0]
-        sister[there], sister[back] = back, there
-        number[there] = number[back] = k
-        at[ends[k, 0]] += 1
-        at[ends[k, 1]] += 1
-    middle = first[1:].copy()
+def _link(edges, order, incident_first, incident):  # type: ignore[no-untyped-def]
+    """first, middle, head, sister, number, arc and edge of nodes in another order."""
+    n_nodes, n_edges = len(order), len(edges)
+    rank, first = np.empty(n_nodes, np.int32), np.zeros(n_nodes + 1, np.int32)
     for i in range(n_nodes):
-        while middle[i] > first[i] and head[middle[i] - 1] > i:
-            middle[i] -= 1
-    return first, middle, head, sister, number
+        rank[order[i]] = i
+        first[i + 1] = first[i] + incident_first[order[i] + 1] - incident_first[order[i]]
+    at, middle = first[:-1].copy(), np.empty(n_nodes, np.int32)
+    head, sister, number = np.empty((3, 2 * n_edges), np.int32)
+    arc, edge, k = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32), 0
+    for i in range(n_nodes):
+        middle[i] = at[i]  # by now all earlier nodes have put their arcs
+        for e in incident[incident_first[order[i]] : incident_first[order[i] + 1]]:
+            j = rank[edges[e, 0] + edges[e, 1] - order[i]]
+            if j > i:
+                there, back = at[i], at[j]
+                head[there], head[back], sister[there], sister[back] = j, i, back, there
+                number[there] = number[back] = k
+                arc[k], edge[k] = there, e
+                at[i] += 1
+                at[j] += 1
+                k += 1
+    return first, middle, head, sister, number, arc, edge

@@ -39,7 +39,7 @@ def propagate(
     memory = (memory or Memory()).fit(problem)
     arcs = memory.arcs
     first = None if start is None else check_labels(problem, start)
-    inbox = memory.make_messages()
+    inbox = memory.messages()
     unary, weight = problem.unary[arcs.order].astype(np.float64), problem.weight[arcs.edge].astype(np.float64)
     settled = _SETTLED * max(1e-30, float(np.abs(problem.unary).max()))
     labels = _propagate(

@@ -67,10 +67,9 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
     """
     arcs = make_arcs(len(excess), edges)
     n = len(excess)
-    later = np.flatnonzero(arcs.head > np.repeat(np.arange(n), np.diff(arcs.first)))
     room = np.empty(2 * len(edges), np.int64)
-    room[later] = np.where(arcs.flipped, back[arcs.edge], there[arcs.edge])
-    room[arcs.sister[later]] = np.where(arcs.flipped, there[arcs.edge], back[arcs.edge])
+    room[arcs.arc] = np.where(arcs.flipped, back[arcs.edge], there[arcs.edge])
+    room[arcs.sister[arcs.arc]] = np.where(arcs.flipped, there[arcs.edge], back[arcs.edge])
     left = excess[arcs.order].astype(np.int64)
     search = make_search(n)
     saturate(arcs, room, left, search)

@@ -4,66 +4,62 @@ import numpy as np
 
 from budgetseg.crf.arcs import Arcs, make_arcs
 from budgetseg.crf.maxflow import Search, make_search
+from budgetseg.crf.moves import Moves, make_moves, revise
 from budgetseg.crf.problem import Problem
-from budgetseg.types import Float64, Int32, Int64
+from budgetseg.crf.terms import Terms, changed_edges, make_terms, scale_of
+from budgetseg.types import Float64, Int32
 
 __all__ = ["Memory"]
 
 
 class Memory:
-    """Working memory for problems on one graph at a time; for one thread at a time.
+    """Working memory for problems on one graph at a time, and for one thread at a time.
 
-    It makes later runs faster and never changes what they find. Given a problem on another graph, it starts anew.
+    It makes later runs faster and never changes what they find. Given a problem on another graph, it starts anew. A
+    problem is a frozen noun: do not write to its arrays between runs, make a new one.
 
     Attributes
     ----------
     arcs : the graph, renumbered
     search : of the max-flow
-    room, excess : (2E,) and (N,) int64, capacities of one move
-    flows : (L, E) int64, flow of the last move of each label
-    scale : the whole number that an energy of 1 has in `flows`
-    messages : (2E, L) float64, of belief propagation
+    moves : graphs of the moves, as the last run has left them
     """
 
     arcs: Arcs
     search: Search
-    room: Int64
-    excess: Int64
-    flows: Int64
-    scale: float
-    messages: Float64
+    moves: Moves
 
     def __init__(self) -> None:
         self._edges: Int32 | None = None
         self._size = (0, 0)
+        self._scale = 0.0
+        self._terms: Terms | None = None
+        self._messages: Float64 | None = None
 
     def fit(self, problem: Problem) -> "Memory":
-        """Itself, ready for a problem."""
-        size = problem.unary.shape
+        """Itself, ready for the graph of a problem."""
+        size = (problem.n_nodes, problem.n_labels)
         if self._edges is None or self._size != size or not np.array_equal(self._edges, problem.edges):
-            self._edges, self._size = problem.edges.copy(), (problem.n_nodes, problem.n_labels)
-            self._allocate(problem)
+            self._edges, self._size = problem.edges.copy(), size
+            self.arcs = make_arcs(problem.n_nodes, problem.edges)
+            self.search = make_search(problem.n_nodes)
+            self._terms = self._messages = None
         return self
 
-    def _allocate(self, problem: Problem) -> None:
-        n_edges = len(problem.edges)
-        self.arcs = make_arcs(problem.n_nodes, problem.edges)
-        self.search = make_search(problem.n_nodes)
-        self.room = np.zeros(2 * n_edges, np.int64)
-        self.excess = np.zeros(problem.n_nodes, np.int64)
-        self.flows = np.zeros((problem.n_labels, n_edges), np.int64)
-        self.scale = 1.0
-        self.messages = np.zeros((0, problem.n_labels))
+    def take(self, problem: Problem) -> Terms:
+        """A problem in the order of the arcs; the graphs of the moves are made, or revised, to be those of it."""
+        scale = scale_of(problem)
+        terms = make_terms(problem, self.arcs, scale)
+        if self._terms is None or scale != self._scale:
+            self.moves = make_moves(problem.n_labels, problem.n_nodes, len(problem.edges))
+        else:
+            revise(self.arcs, self._terms, terms, changed_edges(self._terms, terms), self.moves)
+        self._scale, self._terms = scale, terms
+        return terms
 
-    def make_messages(self) -> Float64:
-        """Messages of belief propagation, all zero."""
-        if len(self.messages) != len(self.room):
-            self.messages = np.zeros((len(self.room), self.flows.shape[0]))
-        self.messages.fill(0)
-        return self.messages
-
-    def rescale(self, scale: float) -> None:
-        """Flow in the units of the next problem."""
-        if scale != self.scale:
-            self.flows = (self.flows * (scale / self.scale)).astype(np.int64)
-            self.scale = scale
+    def messages(self) -> Float64:
+        """Messages of belief propagation, (2E, L), all zero."""
+        if self._messages is None:
+            self._messages = np.empty((len(self.arcs.head), self._size[1]))
+        self._messages.fill(0)
+        return self._messages
