@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from budgetseg.crf.arcs import Arcs
-from budgetseg.crf.terms import Terms, pair
-from budgetseg.types import Int32, Int64
+from budgetseg.crf.terms import Terms, whole
+from budgetseg.types import Bool, Int32, Int64
 
 __all__ = ["Moves", "make_moves", "revise", "update"]
 
@@ -28,11 +28,13 @@ class Moves(NamedTuple):
     room : (L, 2E) int64, what each arc can still take
     excess : (L, N) int64, what each node gains by taking the label, less what flows away; 0 for nodes that have it
     seen : (L, N) int32, labels that the graph was last tied for, -1 if never
+    irregular : (1,) bool, whether any edge had to be made dearer so far: moves may overlook a gain then
     """
 
     room: Int64
     excess: Int64
     seen: Int32
+    irregular: Bool
 
 
 def make_moves(n_labels: int, n_nodes: int, n_edges: int) -> Moves:
@@ -41,6 +43,7 @@ def make_moves(n_labels: int, n_nodes: int, n_edges: int) -> Moves:
         np.zeros((n_labels, 2 * n_edges), np.int64),
         np.zeros((n_labels, n_nodes), np.int64),
         np.full((n_labels, n_nodes), -1, np.int32),
+        np.zeros(1, np.bool_),
     )
 
 
@@ -49,33 +52,40 @@ def update(alpha: int, arcs: Arcs, terms: Terms, labels: Int32, moves: Moves) ->
     """Tie the graph of a label for the labels (N,) of now."""
     room, excess, seen = moves.room[alpha], moves.excess[alpha], moves.seen[alpha]
     if seen[0] < 0:
-        _tie_all(alpha, arcs, terms, labels, room, excess)
+        moves.irregular[0] |= _tie_all(alpha, arcs, terms, labels, room, excess)
     else:
         for i in range(len(labels)):
             if seen[i] != labels[i]:
                 excess[i] += terms.unary[i, labels[i]] - terms.unary[i, seen[i]]
-                _tie_around(i, alpha, arcs, terms, labels, room, excess, seen)
+                moves.irregular[0] |= _tie_around(i, alpha, arcs, terms, labels, room, excess, seen)
     seen[:] = labels
 
 
 @njit(cache=True, nogil=True)
 def _tie_all(alpha, arcs, terms, labels, room, excess):  # type: ignore[no-untyped-def]
+    """Tie all edges for the first time; whether any is irregular."""
+    irregular = False
     for i in range(len(labels)):
         excess[i] = terms.unary[i, labels[i]] - terms.unary[i, alpha]
-    k = 0
+    k, middle, end, head, sister = 0, arcs.middle, arcs.first[1:], arcs.head, arcs.sister
     for i in range(len(labels)):
-        for there in range(arcs.middle[i], arcs.first[i + 1]):
-            j, back = arcs.head[there], arcs.sister[there]
-            first, second, total = _charge(k, alpha, labels[i], labels[j], terms)
-            excess[i] += first
+        gain, a = excess[i], labels[i]
+        for there in range(middle[i], end[i]):
+            j = head[there]
+            first, second, total, lifted = _charge(k, alpha, a, labels[j], terms)
+            irregular |= lifted
+            gain += first
             excess[j] += second
-            room[there], room[back] = total - total // 2, total // 2
+            room[there], room[sister[there]] = total - (total >> 1), total >> 1
             k += 1
+        excess[i] = gain
+    return irregular
 
 
 @njit(cache=True, nogil=True)
 def _tie_around(node, alpha, arcs, terms, labels, room, excess, seen):  # type: ignore[no-untyped-def]
-    """Tie all edges of a node anew, less those of earlier nodes that have changed too."""
+    """Tie all edges of a node anew, less those of earlier nodes that have changed too; whether any is irregular."""
+    irregular = False
     for arc in range(arcs.first[node], arcs.first[node + 1]):
         i, j, there = node, arcs.head[arc], arc
         if j < i:
@@ -86,6 +96,8 @@ def _tie_around(node, alpha, arcs, terms, labels, room, excess, seen):  # type: 
         old = _charge(k, alpha, seen[i], seen[j], terms)
         new = _charge(k, alpha, labels[i], labels[j], terms)
         _tie(there, arcs.sister[there], i, j, old, new, room, excess)
+        irregular |= new[3]
+    return irregular
 
 
 @njit(cache=True, nogil=True)
@@ -102,34 +114,40 @@ def revise(arcs: Arcs, old: Terms, new: Terms, edges: Int64, moves: Moves) -> No
             i, j = arcs.head[back], arcs.head[there]
             was, now = _charge(k, alpha, seen[i], seen[j], old), _charge(k, alpha, seen[i], seen[j], new)
             _tie(there, back, i, j, was, now, room, excess)
+            moves.irregular[0] |= now[3]
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _tie(there, back, i, j, old, new, room, excess):  # type: ignore[no-untyped-def]
     """Replace what an edge from i to j charges, keeping its flow as far as it fits."""
     had, total = old[2], new[2]
-    flow = had - had // 2 - room[there]
-    kept = min(max(flow, -(total // 2)), total - total // 2)
+    flow = had - (had >> 1) - room[there]
+    kept = min(max(flow, -(total >> 1)), total - (total >> 1))
     excess[i] += new[0] - old[0] + flow - kept
     excess[j] += new[1] - old[1] + kept - flow
-    room[there], room[back] = total - total // 2 - kept, total // 2 + kept
+    room[there], room[back] = total - (total >> 1) - kept, (total >> 1) + kept
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _charge(k, alpha, a, b, terms):  # type: ignore[no-untyped-def]
     """What the earlier and the later node gain by taking α, and what the edge charges in all for going alone.
 
-    The charge is one half for either of them going. Where it would be negative, going alone is made dearer.
+    The charge is one half for either of them going. Where it would be negative, going alone is made dearer; the last
+    value says so.
     """
-    both = pair(k, alpha, alpha, terms)
-    if a == alpha:
-        return np.int64(0), pair(k, a, b, terms) - both, np.int64(0)
-    if b == alpha:
-        return pair(k, a, b, terms) - both, np.int64(0), np.int64(0)
-    stay, first, second = pair(k, a, b, terms), pair(k, alpha, b, terms), pair(k, a, alpha, terms)
+    weight, values, row, column = terms.weight[k], terms.values, terms.row[k], terms.column[k]
+    start = terms.place[k]
+    both = whole(weight * values[start + alpha * (row + column)])
+    stay = whole(weight * values[start + a * row + b * column])
+    if a == alpha or b == alpha:
+        gain = stay - both
+        return (np.int64(0) if a == alpha else gain), (np.int64(0) if b == alpha else gain), np.int64(0), False
+    first = whole(weight * values[start + alpha * row + b * column])
+    second = whole(weight * values[start + a * row + alpha * column])
     total = first + second - stay - both
-    if total < 0:
-        first -= total // 2
-        second -= total - total // 2
+    lifted = total < 0
+    if lifted:
+        first -= total >> 1
+        second -= total - (total >> 1)
         total = np.int64(0)
-    return stay - first + total - total // 2, stay - second + total // 2, total
+    return stay - first + total - (total >> 1), stay - second + (total >> 1), total, lifted

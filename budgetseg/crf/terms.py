@@ -8,9 +8,9 @@ from numba import njit
 
 from budgetseg.crf.arcs import Arcs
 from budgetseg.crf.problem import Problem
-from budgetseg.types import Bool, Float32, Float64, Int32, Int64
+from budgetseg.types import Float32, Float64, Int64
 
-__all__ = ["Terms", "changed_edges", "make_terms", "pair", "scale_of"]
+__all__ = ["Terms", "changed_edges", "make_terms", "scale_of", "whole"]
 
 _RANGE = 2.0**58  # no sum of whole-number energies leaves it
 _STEP = 8  # powers of two: a slightly different problem should have the same scale
@@ -19,20 +19,25 @@ _STEP = 8  # powers of two: a slightly different problem should have the same sc
 class Terms(NamedTuple):
     """N nodes, E edges, L labels, K tables.
 
+    If its earlier node has label a and its later one b, the energy of edge k is
+
+        weight[k] · values[place[k] + a · row[k] + b · column[k]]
+
     Attributes
     ----------
     unary : (N, L) int64
-    tables : (K, L, L) float32, those of the problem
-    table_of : (E,) int32
+    values : (K·L·L,) float32, the tables of the problem
+    place : (E,) int64, where the table of each edge begins
+    row, column : (E,) int64, L and 1, or 1 and L where the earlier node is the second end
     weight : (E,) float64, times the scale
-    flipped : (E,) bool, that of the arcs: where the columns of a table belong to the earlier node
     """
 
     unary: Int64
-    tables: Float32
-    table_of: Int32
+    values: Float32
+    place: Int64
+    row: Int64
+    column: Int64
     weight: Float64
-    flipped: Bool
 
 
 def scale_of(problem: Problem) -> float:
@@ -45,30 +50,42 @@ def scale_of(problem: Problem) -> float:
 
 def make_terms(problem: Problem, arcs: Arcs, scale: float) -> Terms:
     """A problem as its moves need it."""
+    n_labels = problem.n_labels
     return Terms(
-        np.rint(problem.unary[arcs.order] * np.float64(scale)).astype(np.int64),
-        problem.tables,
-        problem.table_of[arcs.edge],
+        _reordered(problem.unary, arcs.order, scale),
+        problem.tables.reshape(-1),
+        problem.table_of[arcs.edge] * np.int64(n_labels * n_labels),
+        np.where(arcs.flipped, 1, n_labels),
+        np.where(arcs.flipped, n_labels, 1),
         problem.weight[arcs.edge] * np.float64(scale),
-        arcs.flipped,
     )
 
 
 @njit(cache=True, nogil=True, inline="always")
-def pair(k, a, b, terms):  # type: ignore[no-untyped-def]
-    """Energy of edge k if its earlier node has label a and its later one b."""
-    if terms.flipped[k]:
-        return np.int64(np.rint(terms.weight[k] * terms.tables[terms.table_of[k], b, a]))
-    return np.int64(np.rint(terms.weight[k] * terms.tables[terms.table_of[k], a, b]))
+def whole(energy):  # type: ignore[no-untyped-def]
+    """The nearest whole number."""
+    return np.int64(np.rint(energy))
+
+
+@njit(cache=True, nogil=True)
+def _reordered(unary, order, scale):  # type: ignore[no-untyped-def]
+    """Unaries in another order and in whole numbers."""
+    found = np.empty(unary.shape, np.int64)
+    for i in range(len(order)):
+        for label in range(unary.shape[1]):
+            found[i, label] = whole(unary[order[i], label] * scale)
+    return found
 
 
 def changed_edges(old: Terms, new: Terms) -> Int64:
-    """Edges whose energies differ; tables that are the same array are taken to be the same."""
-    changed = (old.weight != new.weight) | (old.table_of != new.table_of)
-    if old.tables is not new.tables:
-        if old.tables.shape != new.tables.shape:
-            return np.arange(len(changed))
-        changed |= _differ(old.tables, new.tables)[new.table_of]
+    """Edges whose energies differ; tables in the same place in memory are taken to be the same."""
+    if old.values.shape != new.values.shape:
+        return np.arange(len(new.place))
+    changed = (old.weight != new.weight) | (old.place != new.place)
+    if old.values.ctypes.data != new.values.ctypes.data:
+        n_labels = new.unary.shape[1]
+        differ = _differ(old.values.reshape(-1, n_labels**2), new.values.reshape(-1, n_labels**2))
+        changed |= differ[new.place // n_labels**2]
     return np.flatnonzero(changed)
 
 
@@ -78,8 +95,7 @@ def _differ(old, new):  # type: ignore[no-untyped-def]
     different = np.zeros(len(old), np.bool_)
     for k in range(len(old)):
         unequal = False
-        for a in range(old.shape[1]):
-            for b in range(old.shape[2]):
-                unequal |= old[k, a, b] != new[k, a, b]
+        for place in range(old.shape[1]):
+            unequal |= old[k, place] != new[k, place]
         different[k] = unequal
     return different
