@@ -104,28 +104,30 @@ def saturate(arcs: Arcs, room: Int64, excess: Int64, search: Search) -> int:
 @njit(cache=True, nogil=True)
 def _start(arcs, room, excess, search):  # type: ignore[no-untyped-def]
     """An empty tree, flow between neighbours, and as roots the nodes that have more to send."""
-    search.cursor[:] = 0
-    for node in range(len(excess)):
-        search.parent[node] = FREE
-        search.queued[node] = False
+    parent, stamp, distance = search.parent, search.stamp, search.distance
+    queue, queued, cursor = search.queue, search.queued, search.cursor
+    first, head, sister = arcs.first, arcs.head, arcs.sister
+    cursor[:] = 0
+    parent[:] = FREE
+    queued[:] = False
     for node in range(len(excess)):
         if excess[node] > 0:
-            _drain(node, arcs, room, excess)
+            _drain(node, first, head, sister, room, excess)
             if excess[node] > 0:
-                search.parent[node], search.stamp[node], search.distance[node] = _ROOT, 0, 1
-                _wait(node, search)
+                parent[node], stamp[node], distance[node] = _ROOT, 0, 1
+                _wait(node, queue, queued, cursor)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _drain(node, arcs, room, excess):  # type: ignore[no-untyped-def]
+def _drain(node, first, head, sister, room, excess):  # type: ignore[no-untyped-def]
     """Send excess to neighbours that drain to the sink."""
     left = excess[node]
-    for arc in range(arcs.first[node], arcs.first[node + 1]):
-        if room[arc] > 0 and excess[arcs.head[arc]] < 0:
-            flow = min(left, room[arc], -excess[arcs.head[arc]])
+    for arc in range(first[node], first[node + 1]):
+        if room[arc] > 0 and excess[head[arc]] < 0:
+            flow = min(left, room[arc], -excess[head[arc]])
             room[arc] -= flow
-            room[arcs.sister[arc]] += flow
-            excess[arcs.head[arc]] += flow
+            room[sister[arc]] += flow
+            excess[head[arc]] += flow
             left -= flow
             if left == 0:
                 break
@@ -133,13 +135,12 @@ def _drain(node, arcs, room, excess):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _wait(node, search):  # type: ignore[no-untyped-def]
+def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
     """Put a node at the end of the queue unless it is in it."""
-    if not search.queued[node]:
-        cursor = search.cursor
-        search.queued[node] = True
-        search.queue[cursor[_WRITE]] = node
-        cursor[_WRITE] = cursor[_WRITE] + 1 if cursor[_WRITE] + 1 < len(search.queue) else 0
+    if not queued[node]:
+        queued[node] = True
+        queue[cursor[_WRITE]] = node
+        cursor[_WRITE] = cursor[_WRITE] + 1 if cursor[_WRITE] + 1 < len(queue) else 0
         cursor[_WAITING] += 1
 
 
@@ -147,12 +148,13 @@ def _wait(node, search):  # type: ignore[no-untyped-def]
 def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
     """Take what `node` reaches into the tree, and send flow where that drains."""
     parent, stamp, distance = search.parent, search.stamp, search.distance
+    queue, queued, cursor, head, sister = search.queue, search.queued, search.cursor, arcs.head, arcs.sister
     arc, end = arcs.first[node], arcs.first[node + 1]
     while arc < end:
         if room[arc] <= 0:
             arc += 1
             continue
-        other = arcs.head[arc]
+        other = head[arc]
         if parent[other] == FREE:
             if excess[other] < 0:
                 _augment(node, arc, arcs, room, excess, search)
@@ -160,17 +162,17 @@ def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
                 if parent[node] == FREE:
                     return
                 continue  # the arc may have room left, for the node or for flow
-            parent[other], stamp[other], distance[other] = arcs.sister[arc], stamp[node], distance[node] + 1
-            _wait(other, search)
+            parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
+            _wait(other, queue, queued, cursor)
         elif stamp[other] <= stamp[node] and distance[other] > distance[node] + 1:
-            parent[other], stamp[other], distance[other] = arcs.sister[arc], stamp[node], distance[node] + 1
+            parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
         arc += 1
 
 
 @njit(cache=True, nogil=True)
 def _augment(node, last, arcs, room, excess, search):  # type: ignore[no-untyped-def]
     """Send what fits from the root through `node` and its arc `last` to the sink; full arcs leave orphans."""
-    parent, head, sister = search.parent, arcs.head, arcs.sister
+    parent, orphans, cursor, head, sister = search.parent, search.orphans, search.cursor, arcs.head, arcs.sister
     flow, at = min(room[last], -excess[head[last]]), node
     while parent[at] != _ROOT:
         flow = min(flow, room[sister[parent[at]]])
@@ -186,31 +188,32 @@ def _augment(node, last, arcs, room, excess, search):  # type: ignore[no-untyped
         room[up] += flow
         room[sister[up]] -= flow
         if room[sister[up]] == 0:
-            _orphan(at, search)
+            _orphan(at, parent, orphans, cursor)
         at = head[up]
     if excess[root] == 0:
-        _orphan(root, search)
+        _orphan(root, parent, orphans, cursor)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _orphan(node, search):  # type: ignore[no-untyped-def]
-    search.parent[node] = _ORPHAN
-    search.orphans[search.cursor[_ORPHANS]] = node
-    search.cursor[_ORPHANS] += 1
+def _orphan(node, parent, orphans, cursor):  # type: ignore[no-untyped-def]
+    parent[node] = _ORPHAN
+    orphans[cursor[_ORPHANS]] = node
+    cursor[_ORPHANS] += 1
 
 
 @njit(cache=True, nogil=True)
 def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
     """A new parent for every orphan, or its release from the tree; those nearest to the source first."""
     parent, stamp, distance, cursor = search.parent, search.stamp, search.distance, search.cursor
+    first, head, sister, orphans = arcs.first, arcs.head, arcs.sister, search.orphans
     cursor[_NOW] += 1
     while cursor[_ORPHANS] > 0:
         cursor[_ORPHANS] -= 1
-        node = search.orphans[cursor[_ORPHANS]]
+        node = orphans[cursor[_ORPHANS]]
         best, nearest = FREE, np.int32(2**31 - 1)
-        for arc in range(arcs.first[node], arcs.first[node + 1]):
-            if parent[arcs.head[arc]] >= _ROOT and room[arcs.sister[arc]] > 0:
-                away = _distance(arcs.head[arc], arcs.head, search)
+        for arc in range(first[node], first[node + 1]):
+            if parent[head[arc]] >= _ROOT and room[sister[arc]] > 0:
+                away = _distance(head[arc], head, parent, stamp, distance, cursor[_NOW])
                 if 0 <= away < nearest:
                     best, nearest = arc, away
         parent[node] = best
@@ -221,9 +224,8 @@ def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _distance(node, head, search):  # type: ignore[no-untyped-def]
+def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-untyped-def]
     """Distance to the source, -1 if the way up ends at an orphan; noted for all nodes on the way."""
-    parent, stamp, distance, now = search.parent, search.stamp, search.distance, search.cursor[_NOW]
     at, away = node, 0
     while stamp[at] != now:
         if parent[at] == _ORPHAN:
@@ -246,11 +248,11 @@ def _distance(node, head, search):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _release(node, arcs, room, search):  # type: ignore[no-untyped-def]
     """Children of a node that leaves the tree become orphans, and who could take it back looks again."""
-    parent = search.parent
+    parent, queue, queued, orphans, cursor = search.parent, search.queue, search.queued, search.orphans, search.cursor
     for arc in range(arcs.first[node], arcs.first[node + 1]):
         other = arcs.head[arc]
         if parent[other] != FREE:
             if room[arcs.sister[arc]] > 0:
-                _wait(other, search)
+                _wait(other, queue, queued, cursor)
             if parent[other] == arcs.sister[arc]:
-                _orphan(other, search)
+                _orphan(other, parent, orphans, cursor)

@@ -15,8 +15,7 @@ __all__ = ["Memory"]
 class Memory:
     """Working memory for problems on one graph at a time, and for one thread at a time.
 
-    It makes later runs faster and never changes what they find. Given a problem on another graph, it starts anew. A
-    problem is a frozen noun: do not write to its arrays between runs, make a new one.
+    It makes later runs faster and never changes what they find. Given a problem on another graph, it starts anew.
 
     Attributes
     ----------
@@ -50,11 +49,15 @@ class Memory:
         """A problem in the order of the arcs; the graphs of the moves are made, or revised, to be those of it."""
         scale = scale_of(problem)
         terms = make_terms(problem, self.arcs, scale)
+        changed = np.arange(len(problem.edges))
         if self._terms is None or scale != self._scale:
             self.moves = make_moves(problem.n_labels, problem.n_nodes, len(problem.edges))
         else:
-            revise(self.arcs, self._terms, terms, changed_edges(self._terms, terms), self.moves)
-        self._scale, self._terms = scale, terms
+            changed = changed_edges(self._terms, terms)
+            revise(self.arcs, self._terms, terms, changed, self.moves)
+        # A copy of the tables: whoever owns them may write to them before the next run.
+        values = terms.values.copy() if self._terms is None or len(changed) else self._terms.values
+        self._scale, self._terms = scale, terms._replace(values=values)
         return terms
 
     def messages(self) -> Float64:

@@ -42,10 +42,13 @@ class Terms(NamedTuple):
 
 def scale_of(problem: Problem) -> float:
     """The power of two that makes energies whole numbers, about as fine as their sum allows."""
-    largest = float(np.abs(problem.tables).max(initial=0))
-    bound = problem.unary.size * float(np.abs(problem.unary).max())
-    bound += 4 * largest * float(np.abs(problem.weight).sum(dtype=np.float64))
+    bound = problem.unary.size * _largest(problem.unary)
+    bound += 4 * _largest(problem.tables) * float(np.abs(problem.weight).sum(dtype=np.float64))
     return 2.0 ** (_STEP * math.floor(math.log2(_RANGE / bound) / _STEP)) if bound > 0 else 1.0
+
+
+def _largest(values: Float32) -> float:
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def make_terms(problem: Problem, arcs: Arcs, scale: float) -> Terms:
@@ -78,15 +81,12 @@ def _reordered(unary, order, scale):  # type: ignore[no-untyped-def]
 
 
 def changed_edges(old: Terms, new: Terms) -> Int64:
-    """Edges whose energies differ; tables in the same place in memory are taken to be the same."""
+    """Edges whose energies differ, in order."""
     if old.values.shape != new.values.shape:
         return np.arange(len(new.place))
-    changed = (old.weight != new.weight) | (old.place != new.place)
-    if old.values.ctypes.data != new.values.ctypes.data:
-        n_labels = new.unary.shape[1]
-        differ = _differ(old.values.reshape(-1, n_labels**2), new.values.reshape(-1, n_labels**2))
-        changed |= differ[new.place // n_labels**2]
-    return np.flatnonzero(changed)
+    size = new.unary.shape[1] ** 2
+    differ = _differ(old.values.reshape(-1, size), new.values.reshape(-1, size))
+    return np.flatnonzero((old.weight != new.weight) | (old.place != new.place) | differ[new.place // size])
 
 
 @njit(cache=True, nogil=True)

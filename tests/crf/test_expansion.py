@@ -107,6 +107,24 @@ def test_memory_of_other_problems_changes_nothing(problem: Problem, seed: int) -
     assert np.array_equal(expand(problem, start, memory), expand(problem, start))
 
 
+@given(problems(), st.integers(0, 2**32), st.floats(0, 1))
+@few
+def test_memory_notices_edges_that_have_changed_in_place(problem: Problem, seed: int, share: float) -> None:
+    memory, rng = Memory(), np.random.default_rng(seed)
+    expand(problem, None, memory)
+    for values in (problem.tables, problem.weight, problem.unary):
+        values[rng.random(len(values)) < share] *= np.float32(1.5)
+        problem.table_of[:] = rng.permutation(problem.table_of)
+        assert np.array_equal(expand(problem, None, memory), expand(problem))
+
+
+def test_memory_of_another_number_of_tables_changes_nothing() -> None:
+    one, memory = random_problem(50, 4, 100, "any", 0), Memory()
+    more = replace(one, tables=np.concatenate([one.tables, one.tables + 1])[: len(one.tables) + 1])
+    for problem in (one, more, one):
+        assert np.array_equal(expand(problem, None, memory), expand(problem))
+
+
 @given(problems(), st.integers(0, 2**32))
 @few
 def test_a_result_is_where_a_run_from_it_ends(problem: Problem, seed: int) -> None:
