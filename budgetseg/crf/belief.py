@@ -55,21 +55,23 @@ def _propagate(arcs, unary, tables, table_of, weight, inbox, limits):  # type: i
     n, n_labels = unary.shape
     rounds, damping, settled = limits
     labels, best, lowest = np.empty(n, np.int32), np.empty(n, np.int32), np.inf
-    table, belief = np.empty((n_labels, n_labels)), np.empty(n_labels)
+    belief, message = np.empty(n_labels), np.empty(n_labels)
     for turn in range(rounds):
         keep = damping if turn > 0 else 0.0
         change = 0.0
         for i in range(n - 1, -1, -1):
             _believe(i, arcs, unary, inbox, belief)
             for arc in range(arcs.first[i], arcs.middle[i]):
-                _look_up(arc, not arcs.flipped[arcs.number[arc]], arcs, tables, table_of, weight, table)
-                change = max(change, _send(arc, arcs, table, belief, inbox, keep))
+                k = arcs.number[arc]
+                _tell(tables[table_of[k]], not arcs.flipped[k], weight[k], belief, inbox[arc], message)
+                change = max(change, _put(message, inbox[arcs.sister[arc]], keep))
         for i in range(n):
             labels[i] = _decide(i, arcs, unary, tables, table_of, weight, inbox, labels, belief)
             _believe(i, arcs, unary, inbox, belief)
             for arc in range(arcs.middle[i], arcs.first[i + 1]):
-                _look_up(arc, arcs.flipped[arcs.number[arc]], arcs, tables, table_of, weight, table)
-                change = max(change, _send(arc, arcs, table, belief, inbox, keep))
+                k = arcs.number[arc]
+                _tell(tables[table_of[k]], arcs.flipped[k], weight[k], belief, inbox[arc], message)
+                change = max(change, _put(message, inbox[arcs.sister[arc]], keep))
         total = _total(arcs, unary, tables, table_of, weight, labels)
         if total < lowest:
             lowest = total
@@ -89,31 +91,28 @@ def _believe(i, arcs, unary, inbox, belief):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _look_up(arc, turned, arcs, tables, table_of, weight, table):  # type: ignore[no-untyped-def]
-    """Energies of an edge, rows the node at the other end of an arc, columns its own."""
-    k = arcs.number[arc]
-    which = table_of[k]
-    for a in range(len(table)):
-        for b in range(len(table)):
-            table[b, a] = weight[k] * (tables[which, b, a] if turned else tables[which, a, b])
+def _tell(table, flipped, weight, belief, heard, message):  # type: ignore[no-untyped-def]
+    """What each label of a neighbour would cost, given what a node believes apart from what it heard from there.
+
+    Rows of the table are labels of the node, or of the neighbour if flipped.
+    """
+    n_labels = len(belief)
+    message[:] = np.inf
+    for a in range(n_labels):
+        own = belief[a] - heard[a]
+        for b in range(n_labels):
+            cost = own + weight * (table[b, a] if flipped else table[a, b])
+            message[b] = cost if cost < message[b] else message[b]
 
 
 @njit(cache=True, nogil=True)
-def _send(arc, arcs, table, belief, inbox, keep):  # type: ignore[no-untyped-def]
-    """Tell the node at the other end what each of its labels would cost; the largest change of the message."""
-    back, n_labels = arcs.sister[arc], len(belief)
-    lowest, change = np.inf, 0.0
-    message = np.empty(n_labels)
-    for b in range(n_labels):
-        least = np.inf
-        for a in range(n_labels):
-            least = min(least, belief[a] - inbox[arc, a] + table[b, a])
-        message[b] = least
-        lowest = min(lowest, least)
-    for b in range(n_labels):
-        new = keep * inbox[back, b] + (1 - keep) * (message[b] - lowest)
-        change = max(change, abs(new - inbox[back, b]))
-        inbox[back, b] = new
+def _put(message, place, keep):  # type: ignore[no-untyped-def]
+    """Put a message, its least value moved to zero, where its receiver looks; by how much that has changed."""
+    lowest, change = message.min(), 0.0
+    for b in range(len(message)):
+        new = keep * place[b] + (1 - keep) * (message[b] - lowest)
+        change = max(change, abs(new - place[b]))
+        place[b] = new
     return change
 
 

@@ -1,0 +1,165 @@
+"""The paper's energies: H's probabilities for nodes, similarity of descriptors and a price per label pair for edges.
+
+An edge between supervoxels i and j costs contact · similarity · pair[a, b] where they take the labels a ≠ b. The
+similarity is exp(-contrast · d), with d half the mean squared distance of their descriptors, over those that either of
+them has; one that is missing is replaced by its expectation given the label, so that the edge has a table of its own.
+Where neither has any descriptor, all are expected, and the table depends on the labels alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from budgetseg.crf.problem import Problem
+from budgetseg.types import Float32, Graph, Int32, Int64
+
+__all__ = ["Crf", "Evidence", "expected_inputs", "make_potentials"]
+
+LEAST = 1e-5  # probability; what H excludes may still be outvoted
+
+
+@dataclass(frozen=True, eq=False)
+class Crf:
+    """The learned figures.
+
+    Attributes
+    ----------
+    unary_weight : (L,) float32, w_u: what -log of H's probability of a label is multiplied with
+    unary_bias : (L,) float32, added for each label: rare classes are worth more than their pixels
+    pair : (L, L) float32, symmetric, not negative, 0 on the diagonal: w_p
+    contrast : how fast similarity falls with the distance of descriptors
+    expected : (d, L) float32, inputs expected given the label
+    """
+
+    unary_weight: Float32
+    unary_bias: Float32
+    pair: Float32
+    contrast: float
+    expected: Float32
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known about the supervoxels of a video.
+
+    Attributes
+    ----------
+    probabilities : (N, L) float32, H's, or interpolated
+    inputs : (N, d) float32, descriptors as H scales them, side by side; those that are not computed may be anything
+    subsets : (N,) int32, bit k set where descriptor k was computed
+    starts : (D + 1,) int64, the columns of descriptor k are starts[k] to starts[k + 1]
+    """
+
+    probabilities: Float32
+    inputs: Float32
+    subsets: Int32
+    starts: Int64
+
+
+def expected_inputs(inputs: Float32, truth: Int64) -> Float32:
+    """Mean inputs (d, L) of each class, over labelled pixels; the mean of all for a class that does not occur."""
+    pixels = truth.astype(np.float64)
+    totals = pixels.sum(axis=0)
+    everything = pixels.sum(axis=1) @ inputs / max(totals.sum(), 1)
+    means = inputs.T @ pixels / np.maximum(totals, 1)
+    return np.where(totals > 0, means, everything[:, None]).astype(np.float32)
+
+
+def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
+    """The energy of a video; a voxel's worth of each supervoxel's label, a face's worth of each contact."""
+    sizes = (graph.sizes / graph.sizes.mean()).astype(np.float32)
+    log_p = -np.log(np.maximum(evidence.probabilities, LEAST))
+    unary = sizes[:, None] * (crf.unary_weight * log_p + crf.unary_bias)
+    contact = (graph.contact / max(graph.contact.mean(), 1.0) if len(graph.edges) else graph.contact).astype(np.float32)
+    alike, mixed = _sort_edges(graph.edges, evidence.subsets)
+    weight = contact.copy()
+    weight[alike] *= _similarity(graph.edges[alike], evidence, crf.contrast)
+    apart = _expected_distances(crf.expected, evidence.starts)
+    nowhere = crf.pair * np.exp(-crf.contrast * apart.mean(axis=0))
+    tables = np.empty((2 + len(mixed), *crf.pair.shape), np.float32)
+    tables[0], tables[1] = crf.pair, nowhere
+    tables[2:] = crf.pair
+    _mixed_tables(
+        graph.edges[mixed],
+        evidence.inputs,
+        evidence.subsets,
+        evidence.starts,
+        crf.expected,
+        apart,
+        crf.contrast,
+        tables[2:],
+    )
+    table_of = np.ones(len(graph.edges), np.int32)
+    table_of[alike] = 0
+    table_of[mixed] = 2 + np.arange(len(mixed))
+    return Problem(np.ascontiguousarray(unary, np.float32), graph.edges, tables, table_of, weight)
+
+
+def _sort_edges(edges: Int32, subsets: Int32) -> tuple[Int64, Int64]:
+    """Edges whose ends have the same descriptors, at least one; and those whose ends have not."""
+    first, second = subsets[edges[:, 0]], subsets[edges[:, 1]]
+    return np.flatnonzero((first == second) & (first > 0)), np.flatnonzero(first != second)
+
+
+def _similarity(edges: Int32, evidence: Evidence, contrast: float) -> Float32:
+    distances: Float32 = _distances(edges, evidence.inputs, evidence.subsets, evidence.starts)
+    return np.exp(-np.float32(contrast) * distances)
+
+
+def _expected_distances(expected: Float32, starts: Int64) -> Float32:
+    """Half the squared distance of what is expected of two labels, (D, L, L)."""
+    blocks = [expected[start:stop] for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+    return np.stack([((block[:, :, None] - block[:, None, :]) ** 2).sum(axis=0) / 2 for block in blocks])
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _distances(edges, inputs, subsets, starts):  # type: ignore[no-untyped-def]
+    """Half the mean squared distance over the descriptors of the first end, (E,)."""
+    found = np.empty(len(edges), np.float32)
+    for e in range(len(edges)):
+        i, j = edges[e]
+        total, n = np.float32(0), 0
+        for k in range(len(starts) - 1):
+            if subsets[i] >> k & 1:
+                for c in range(starts[k], starts[k + 1]):
+                    step = inputs[i, c] - inputs[j, c]
+                    total += step * step
+                n += 1
+        found[e] = total / np.float32(2 * n)
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _mixed_tables(edges, inputs, subsets, starts, expected, apart, contrast, tables):  # type: ignore[no-untyped-def]
+    """Multiply each edge's table (E, L, L) by its similarities."""
+    n_labels = expected.shape[1]
+    distance = np.empty((n_labels, n_labels), np.float32)
+    for e in range(len(edges)):
+        i, j = edges[e]
+        distance[:] = 0
+        either = subsets[i] | subsets[j]
+        n = 0
+        for k in range(len(starts) - 1):
+            if not either >> k & 1:
+                continue
+            n += 1
+            has_i, has_j = subsets[i] >> k & 1, subsets[j] >> k & 1
+            if has_i and has_j:
+                distance += _apart(inputs[i], inputs[j], starts[k], starts[k + 1])
+            elif has_i:
+                for b in range(n_labels):
+                    distance[:, b] += _apart(inputs[i], expected[:, b], starts[k], starts[k + 1])
+            else:
+                for a in range(n_labels):
+                    distance[a] += _apart(expected[:, a], inputs[j], starts[k], starts[k + 1])
+        tables[e] *= np.exp(np.float32(-contrast / n) * distance)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _apart(first, second, start, stop):  # type: ignore[no-untyped-def]
+    total = np.float32(0)
+    for c in range(start, stop):
+        step = first[c] - second[c]
+        total += step * step
+    return total / np.float32(2)
