@@ -7,6 +7,7 @@ Where neither has any descriptor, all are expected, and the table depends on the
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -63,7 +64,7 @@ def expected_inputs(inputs: Float32, truth: Int64) -> Float32:
     totals = pixels.sum(axis=0)
     everything = pixels.sum(axis=1) @ inputs / max(totals.sum(), 1)
     means = inputs.T @ pixels / np.maximum(totals, 1)
-    return np.where(totals > 0, means, everything[:, None]).astype(np.float32)
+    return np.asarray(np.where(totals > 0, means, everything[:, None]), np.float32)
 
 
 def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
@@ -77,19 +78,10 @@ def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
     weight[alike] *= _similarity(graph.edges[alike], evidence, crf.contrast)
     apart = _expected_distances(crf.expected, evidence.starts)
     nowhere = crf.pair * np.exp(-crf.contrast * apart.mean(axis=0))
-    tables = np.empty((2 + len(mixed), *crf.pair.shape), np.float32)
-    tables[0], tables[1] = crf.pair, nowhere
-    tables[2:] = crf.pair
-    _mixed_tables(
-        graph.edges[mixed],
-        evidence.inputs,
-        evidence.subsets,
-        evidence.starts,
-        crf.expected,
-        apart,
-        crf.contrast,
-        tables[2:],
-    )
+    tables = np.repeat(crf.pair[None], 2 + len(mixed), axis=0)
+    tables[1] = nowhere
+    known = evidence.inputs, evidence.subsets, evidence.starts
+    _mixed_tables(graph.edges[mixed], *known, crf.expected, crf.contrast, tables[2:])
     table_of = np.ones(len(graph.edges), np.int32)
     table_of[alike] = 0
     table_of[mixed] = 2 + np.arange(len(mixed))
@@ -104,12 +96,12 @@ def _sort_edges(edges: Int32, subsets: Int32) -> tuple[Int64, Int64]:
 
 def _similarity(edges: Int32, evidence: Evidence, contrast: float) -> Float32:
     distances: Float32 = _distances(edges, evidence.inputs, evidence.subsets, evidence.starts)
-    return np.exp(-np.float32(contrast) * distances)
+    return np.asarray(np.exp(-contrast * distances), np.float32)
 
 
 def _expected_distances(expected: Float32, starts: Int64) -> Float32:
     """Half the squared distance of what is expected of two labels, (D, L, L)."""
-    blocks = [expected[start:stop] for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+    blocks = [expected[start:stop] for start, stop in pairwise(starts)]
     return np.stack([((block[:, :, None] - block[:, None, :]) ** 2).sum(axis=0) / 2 for block in blocks])
 
 
@@ -131,7 +123,7 @@ def _distances(edges, inputs, subsets, starts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _mixed_tables(edges, inputs, subsets, starts, expected, apart, contrast, tables):  # type: ignore[no-untyped-def]
+def _mixed_tables(edges, inputs, subsets, starts, expected, contrast, tables):  # type: ignore[no-untyped-def]
     """Multiply each edge's table (E, L, L) by its similarities."""
     n_labels = expected.shape[1]
     distance = np.empty((n_labels, n_labels), np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.descriptors.network.export import export_onnx
-from budgetseg.descriptors.network.folds import assign_folds
+from budgetseg.descriptors.network.folds import frame_folds
 from budgetseg.descriptors.network.seen import CARD, NO_FOLD, seen_frames
 from budgetseg.descriptors.network.training import Recipe, train_networks
 from budgetseg.files import atomic_file
@@ -38,7 +38,7 @@ def fit_networks(
     in the folder from a run with the same recipe is kept, so that an interrupted training goes on where it was.
     """
     none: list[Int32] = [np.full(len(video.labels), NO_FOLD, np.int32) for video in footage]
-    folds = assign_folds([video.labels for video in footage], n_folds) if n_folds else none
+    folds = frame_folds([video.labels for video in footage], n_folds) if n_folds else none
     card = {
         "format": 2,
         "classes": list(classes.names),

@@ -13,11 +13,12 @@ from torch.nn.functional import cross_entropy, interpolate, kl_div, log_softmax,
 from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network
 from budgetseg.descriptors.network.augment import random_views
+from budgetseg.errors import UsageError
 from budgetseg.types import IGNORE, UInt8
 
 Batch = tuple[Tensor, Tensor]
 
-__all__ = ["Recipe", "predict", "train_networks"]
+__all__ = ["Recipe", "check_device", "predict", "train_networks"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ class Recipe:
     time_limit_s: float = float("inf")
     seed: int = 0
     device: str = "cpu"
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device != "cpu" and not (device == "cuda" and torch.cuda.is_available()):
+        raise UsageError(f"no device '{device}' for PyTorch here; 'cpu' always works, 'cuda' where there is a GPU")
 
 
 def train_networks(

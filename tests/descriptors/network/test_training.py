@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from budgetseg.descriptors.network.training import Recipe, _one_cycle, predict, train_networks
+from budgetseg.descriptors.network.training import Recipe, _one_cycle, check_device, predict, train_networks
+from budgetseg.errors import UsageError
 from budgetseg.types import IGNORE, UInt8
 
 
@@ -34,6 +35,12 @@ def test_the_same_seed_gives_the_same_networks(two_halves: tuple[UInt8, UInt8]) 
     for name, network in runs[0].items():
         for first, second in zip(network.parameters(), runs[1][name].parameters(), strict=True):
             assert torch.equal(first, second)
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    check_device("cpu")
+    with pytest.raises(UsageError, match="no device 'gpu' for PyTorch here"):
+        check_device("gpu")
 
 
 def test_a_time_limit_ends_the_training(two_halves: tuple[UInt8, UInt8]) -> None:

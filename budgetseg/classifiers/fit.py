@@ -1,0 +1,159 @@
+"""Learning of H, with what it says about supervoxels that it has not seen.
+
+Regularisation is chosen, and each classifier's temperature fitted, on folds that were held out; the same predictions
+then train the CRF and the policy, since H is over-confident on what it was fitted to.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from threadpoolctl import threadpool_limits
+
+from budgetseg.classifiers.logistic import Linear, fit_logistic, second_moments, softmax
+from budgetseg.classifiers.samples import Samples
+from budgetseg.classifiers.subsets import SubsetClassifiers, check_finite, columns_of
+from budgetseg.types import Bool, Float32, Float64, Int64
+
+__all__ = ["Fitted", "Recipe", "fit_subsets", "n_fits"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn.
+
+    Attributes
+    ----------
+    decays : strengths of regularisation to choose from
+    most_rows : supervoxels that a fit takes at most, drawn at random
+    seed : of that draw
+    """
+
+    decays: tuple[float, ...] = (1e-3, 1e-4, 1e-5)
+    most_rows: int = 30_000
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What came of it.
+
+    Attributes
+    ----------
+    classifiers : H, from all samples
+    out_of_fold : (N, 2^D, L) float32, probabilities by classifiers that have not seen the supervoxel's fold
+    decay : the strength chosen
+    """
+
+    classifiers: SubsetClassifiers
+    out_of_fold: Float32
+    decay: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows to fit on, and what fits of all subsets share."""
+
+    x: Float32
+    labels: Int64
+    weight: Float32
+    moments: Float64
+
+
+def n_fits(n_descriptors: int, n_folds: int, recipe: Recipe) -> int:
+    """How often `fit_subsets` will tell of progress."""
+    return len(recipe.decays) * n_folds * (n_descriptors + 1) + ((n_folds + 1) << n_descriptors)
+
+
+def fit_subsets(
+    samples: Samples, recipe: Recipe, cores: int = 1, advance: Callable[[int], None] = lambda _: None
+) -> Fitted:
+    """One classifier a subset of the descriptors of the samples."""
+    names, blocks = tuple(samples.values), [samples.place, *samples.values.values()]
+    check_finite(np.concatenate([block.sum(axis=1, keepdims=True) for block in blocks], axis=1), samples.values)
+    lengths = tuple(block.shape[1] for block in blocks)
+    centre = np.concatenate([block.mean(axis=0) for block in blocks])
+    scale = np.repeat([max(float(np.sqrt(block.var(axis=0).sum())), 1e-6) for block in blocks], lengths)
+    x = ((np.concatenate(blocks, axis=1) - centre) / scale).astype(np.float32)
+    folds = np.unique(samples.fold)
+    learner = _Learner(lengths, samples.truth.shape[1], advance)
+    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:  # a fit for each core beats two cores for each fit
+        parts = list(pool.map(lambda fold: _part(x, samples, samples.fold != fold, recipe), folds))
+        held = [np.flatnonzero(samples.fold == fold) for fold in folds]
+
+        def unseen(subset: int, decay: float) -> Float32:
+            """Scores (N, L) by classifiers that have not seen the supervoxel."""
+            scores = np.empty((len(x), samples.truth.shape[1]), np.float32)
+            for part, rows in zip(parts, held, strict=True):
+                scores[rows] = learner.fit(part, subset, decay).scores(x[np.ix_(rows, columns_of(subset, lengths))])
+            return scores
+
+        decay = _best_decay(pool, unseen, samples.truth, len(names), recipe.decays)
+        subsets = range(2 ** len(names))
+        said = list(pool.map(lambda subset: unseen(subset, decay), subsets))
+        whole = _part(x, samples, np.ones(len(x), np.bool_), recipe)
+        models = list(pool.map(lambda subset: learner.fit(whole, subset, decay), subsets))
+    sharpness = [_sharpness(scores, samples.truth) for scores in said]
+    weights = np.zeros((len(models), x.shape[1], samples.truth.shape[1]), np.float32)
+    for subset, model in enumerate(models):
+        weights[subset, columns_of(subset, lengths)] = model.weights * sharpness[subset]
+    bias = np.stack([model.bias * sharp for model, sharp in zip(models, sharpness, strict=True)])
+    prior = samples.truth.sum(axis=0) / samples.truth.sum()
+    classifiers = SubsetClassifiers(
+        names, lengths, centre.astype(np.float32), scale.astype(np.float32), weights, bias.astype(np.float32), prior
+    )
+    out_of_fold = np.stack([softmax(scores * sharp) for scores, sharp in zip(said, sharpness, strict=True)], axis=1)
+    return Fitted(classifiers, out_of_fold, decay)
+
+
+@dataclass(frozen=True)
+class _Learner:
+    lengths: tuple[int, ...]
+    n_labels: int
+    advance: Callable[[int], None]
+
+    def fit(self, part: _Part, subset: int, decay: float) -> Linear:
+        columns = columns_of(subset, self.lengths)
+        x, moments = np.ascontiguousarray(part.x[:, columns]), part.moments[np.ix_(columns, columns)]
+        model = fit_logistic(x, part.labels, part.weight, self.n_labels, decay, moments)
+        self.advance(1)
+        return model
+
+
+def _part(x: Float32, samples: Samples, kept: Bool, recipe: Recipe) -> _Part:
+    """Labelled supervoxels, no more than the recipe says; larger ones count more, by the square root of their size."""
+    pixels = samples.truth.sum(axis=1)
+    rows = np.flatnonzero(kept & (pixels > 0))
+    rows = np.sort(np.random.default_rng(recipe.seed).permutation(rows)[: recipe.most_rows])
+    weight = np.sqrt(pixels[rows]).astype(np.float32)
+    own = np.ascontiguousarray(x[rows])
+    return _Part(own, samples.truth[rows].argmax(axis=1), weight, second_moments(own, weight))
+
+
+def _best_decay(
+    pool: ThreadPoolExecutor,
+    unseen: Callable[[int, float], Float32],
+    truth: Int64,
+    n_descriptors: int,
+    decays: Sequence[float],
+) -> float:
+    """The strength at which each descriptor alone and all together say most of what they have not seen."""
+    probes = [*(1 << d for d in range(n_descriptors)), 2**n_descriptors - 1]
+    jobs = [(decay, probe) for decay in decays for probe in probes]
+    losses = list(pool.map(lambda job: _loss(unseen(job[1], job[0]), truth, 1.0), jobs))
+    means = np.array(losses).reshape(len(decays), len(probes)).mean(axis=1)
+    return decays[int(means.argmin())]
+
+
+def _loss(scores: Float32, truth: Int64, sharp: float) -> float:
+    """Mean of -log p(class) over labelled pixels."""
+    p = softmax(scores * np.float32(sharp))
+    return float(-(truth * np.log(np.maximum(p, 1e-7))).sum() / truth.sum())
+
+
+def _sharpness(scores: Float32, truth: Int64) -> float:
+    """What to multiply scores with so that probabilities of unseen supervoxels are right on average."""
+    best = minimize_scalar(lambda log: _loss(scores, truth, np.exp(log)), bounds=(-2, 1), method="bounded")
+    return float(np.exp(best.x))

@@ -1,0 +1,86 @@
+"""H: one multinomial logistic regression for every subset of descriptors, asked in one call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.classifiers.logistic import softmax
+from budgetseg.errors import UsageError
+from budgetseg.types import Bool, Float32, Float64, Int32, Int64
+
+__all__ = ["SubsetClassifiers"]
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetClassifiers:
+    """Class probabilities from whichever descriptors were computed.
+
+    A subset is a whole number: bit d is set where descriptor d was computed. Subset 0, where none was, knows the place
+    of a supervoxel alone. Inputs are the place, then the descriptors, d figures in all.
+
+    Attributes
+    ----------
+    names : of the D descriptors
+    lengths : of the place and of each descriptor
+    centre, scale : (d,) float32; inputs enter as (input - centre) / scale, a descriptor sharing one scale
+    weights : (2^D, d, L) float32, zero where a subset has no descriptor
+    bias : (2^D, L) float32
+    prior : (L,) share of each class among the labelled pixels of training
+    """
+
+    names: tuple[str, ...]
+    lengths: tuple[int, ...]
+    centre: Float32
+    scale: Float32
+    weights: Float32
+    bias: Float32
+    prior: Float64
+
+    @property
+    def n_subsets(self) -> int:
+        """2^D."""
+        return int(self.bias.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        """L."""
+        return int(self.bias.shape[1])
+
+    def predict(self, values: Mapping[str, Float32], place: Float32, subsets: Int32) -> Float32:
+        """Probabilities (N, L) of N supervoxels; values that are not in a supervoxel's subset are not looked at."""
+        probabilities = np.empty((len(place), self.n_labels), np.float32)
+        for subset in np.unique(subsets):
+            rows = np.flatnonzero(subsets == subset)
+            probabilities[rows] = self._predict_alike(values, place, int(subset), rows)
+        return probabilities
+
+    def predict_all(self, values: Mapping[str, Float32], place: Float32) -> Float32:
+        """Probabilities for every subset, (N, 2^D, L): what a simulation asks again and again."""
+        everyone = np.arange(len(place))
+        each = [self._predict_alike(values, place, subset, everyone) for subset in range(self.n_subsets)]
+        return np.stack(each, axis=1)
+
+    def _predict_alike(self, values: Mapping[str, Float32], place: Float32, subset: int, rows: Int64) -> Float32:
+        used = [name for d, name in enumerate(self.names) if subset >> d & 1]
+        inputs = np.concatenate([place[rows], *(values[name][rows] for name in used)], axis=1)
+        check_finite(inputs, {name: values[name] for name in used})
+        columns = columns_of(subset, self.lengths)
+        scaled = (inputs - self.centre[columns]) / self.scale[columns]
+        return softmax(scaled @ self.weights[subset][columns] + self.bias[subset])
+
+
+def columns_of(subset: int, lengths: tuple[int, ...]) -> Bool:
+    """Which of the d inputs a subset has: the place, and the descriptors of its bits."""
+    has = [True, *(bool(subset >> d & 1) for d in range(len(lengths) - 1))]
+    return np.repeat(has, lengths)
+
+
+def check_finite(inputs: Float32, values: Mapping[str, Float32]) -> None:
+    """Refuse what a descriptor should never have said, by name."""
+    if np.isfinite(inputs).all():
+        return
+    for name, rows in values.items():
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        if len(bad):
+            raise UsageError(f"descriptor '{name}' of supervoxel {bad[0]} is not finite; it must be")

@@ -1,0 +1,131 @@
+"""Learning of the CRF by max-margin: the true labelling must be cheaper than any other by its loss.
+
+The loss counts wrongly labelled pixels, rare classes more. In every round α-expansion finds the labelling that violates
+this most in each video, and the figures move against the difference (projected subgradient steps on the structured
+hinge loss, averaged). They are pulled towards the hand-set Potts model that they start from, so that pairs of labels
+which training never saw together keep a sensible price.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from budgetseg.crf.expansion import expand
+from budgetseg.crf.potentials import LEAST, Crf, Evidence, make_potentials
+from budgetseg.crf.problem import Problem
+from budgetseg.types import Float32, Float64, Graph, Int32, Int64
+
+__all__ = ["Example", "Recipe", "learn_crf", "potts"]
+
+NEVER = np.float32(1e3)  # energy of a label that is known to be wrong
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A labelled video.
+
+    Attributes
+    ----------
+    evidence : what H says about it, not having seen it, and its descriptors
+    graph : of its supervoxels
+    truth : (N, L) labelled pixels of each class
+    """
+
+    evidence: Evidence
+    graph: Graph
+    truth: Int64
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn.
+
+    Attributes
+    ----------
+    balance : power of a class's rarity in the loss; 0 counts pixels, 1 counts classes
+    pull : strength of the pull towards the Potts model
+    rate : of the first step
+    n_rounds : steps
+    """
+
+    balance: float = 0.5
+    pull: float = 0.1
+    rate: float = 0.3
+    n_rounds: int = 40
+
+
+def potts(prior: Float64, expected: Float32, price: float = 0.15, contrast: float = 1.0, balance: float = 0.5) -> Crf:
+    """The hand-set model: one price for all pairs of labels, and a bias that favours rare classes."""
+    n_labels = len(prior)
+    bias = balance * np.log(np.maximum(prior, 1e-6))
+    pair = np.float32(price) * (1 - np.eye(n_labels, dtype=np.float32))
+    return Crf(np.ones(n_labels, np.float32), bias.astype(np.float32), pair, contrast, expected)
+
+
+def learn_crf(
+    start: Crf, examples: Sequence[Example], recipe: Recipe, advance: Callable[[int], None] = lambda _: None
+) -> Crf:
+    """The model after all rounds, averaged over the second half of them; `advance` is told of every round."""
+    prior = sum(example.truth.sum(axis=0) for example in examples)
+    rarity = (prior.max() / np.maximum(prior, 1)) ** recipe.balance
+    rarity = rarity / (rarity * prior).sum() * prior.sum()
+    origin = figures = _figures(start)
+    kept = []
+    for step in range(recipe.n_rounds):
+        crf = _with_figures(start, figures)
+        slope = np.mean([_subgradient(crf, example, rarity) for example in examples], axis=0)
+        slope += recipe.pull * (figures - origin)
+        figures = _allowed(figures - recipe.rate / (1 + step / 10) * slope, len(prior))
+        if 2 * step >= recipe.n_rounds:
+            kept.append(figures)
+        advance(1)
+    return _with_figures(start, np.mean(kept, axis=0))
+
+
+def _subgradient(crf: Crf, example: Example, rarity: Float64) -> Float64:
+    """Of the hinge loss of one video, a labelled voxel's worth."""
+    problem = make_potentials(crf, example.evidence, example.graph)
+    truth, sizes = example.truth, example.graph.sizes / example.graph.sizes.mean()
+    labelled = truth.sum(axis=1, keepdims=True)
+    # To look for wrong labels that cost little, the right ones are charged with what they would have saved.
+    charge = (truth * rarity / np.maximum(labelled, 1) * sizes[:, None]).astype(np.float32)
+    violating = expand(replace(problem, unary=problem.unary + charge))
+    wrong = (truth < truth.max(axis=1, keepdims=True)) & (labelled > 0)
+    right = expand(replace(problem, unary=problem.unary + NEVER * wrong.astype(np.float32)))
+    return (_features(crf, problem, example, right) - _features(crf, problem, example, violating)) / len(truth)
+
+
+def _features(crf: Crf, problem: Problem, example: Example, labels: Int32) -> Float64:
+    """What the energy of a labelling is linear in: unary weights, biases, pairs."""
+    n_labels = problem.n_labels
+    sizes = example.graph.sizes / example.graph.sizes.mean()
+    log_p = -np.log(np.maximum(example.evidence.probabilities[np.arange(len(labels)), labels], LEAST))
+    weights = np.bincount(labels, sizes * log_p, n_labels)
+    biases = np.bincount(labels, sizes, n_labels)
+    first, second = labels[problem.edges[:, 0]], labels[problem.edges[:, 1]]
+    shares = np.divide(problem.tables, crf.pair, out=np.zeros_like(problem.tables), where=crf.pair > 0)
+    paid = problem.weight * shares[problem.table_of, first, second]
+    pairs = np.bincount(first * n_labels + second, paid, n_labels**2).reshape(n_labels, n_labels)
+    return np.concatenate([weights, biases, (pairs + pairs.T)[np.triu_indices(n_labels, 1)]])
+
+
+def _figures(crf: Crf) -> Float64:
+    pairs = crf.pair[np.triu_indices(len(crf.pair), 1)]
+    return np.concatenate([crf.unary_weight, crf.unary_bias, pairs]).astype(np.float64)
+
+
+def _with_figures(crf: Crf, figures: Float64) -> Crf:
+    n_labels = len(crf.pair)
+    pair = np.zeros((n_labels, n_labels), np.float32)
+    pair[np.triu_indices(n_labels, 1)] = figures[2 * n_labels :]
+    weight, bias = figures[:n_labels].astype(np.float32), figures[n_labels : 2 * n_labels].astype(np.float32)
+    return replace(crf, unary_weight=weight, unary_bias=bias, pair=pair + pair.T)
+
+
+def _allowed(figures: Float64, n_labels: int) -> Float64:
+    """Weights that trust H at least a little, and prices that are not rewards."""
+    least = np.full(len(figures), 1e-3)
+    least[:n_labels], least[n_labels : 2 * n_labels] = 0.1, -np.inf
+    allowed: Float64 = np.maximum(figures, least)
+    return allowed
