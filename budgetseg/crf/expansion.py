@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from budgetseg.crf.arcs import Arcs
 from budgetseg.crf.descent import descend
-from budgetseg.crf.maxflow import FREE, Search, saturate
+from budgetseg.crf.maxflow import SOURCE, Search, saturate
 from budgetseg.crf.memory import Memory
 from budgetseg.crf.moves import Moves, update
 from budgetseg.crf.problem import Problem, check_labels, energy
@@ -68,7 +68,7 @@ def _move_all(arcs, terms, labels, moves, search):  # type: ignore[no-untyped-de
         if saturate(arcs, moves.room[alpha], moves.excess[alpha], search) > 0:
             waiting = n_labels  # less this one: what it could gain, it has
             for i in range(len(labels)):
-                if search.parent[i] != FREE:
+                if search.side[i] == SOURCE:
                     labels[i] = alpha
         waiting -= 1
         alpha = alpha + 1 if alpha + 1 < n_labels else 0

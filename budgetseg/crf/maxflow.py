@@ -1,13 +1,14 @@
 """Maximum flow and minimum cut after Boykov and Kolmogorov (PAMI 2004), in whole numbers.
 
-A tree of nodes that the source still reaches grows along arcs with room left. Where it touches a node that can drain
-to the sink, flow goes down that path; nodes cut off by a full arc look for a new parent that still leads to the
-source, and leave the tree if there is none. Timestamps and distances make that search short, as in the paper.
+Two trees grow along arcs with room left: nodes that the source still reaches, and nodes that still reach the sink.
+Where they touch, flow goes from root to root; nodes cut off by a full arc look for a new parent in their tree, and
+leave it if there is none. Timestamps and distances make that search short, as in the paper.
 
-Two differences. The sink has no tree of its own: in the moves of α-expansion nearly all nodes can drain, few have
-anything to send, so a second tree would cover the graph for nothing. And flow between neighbours goes first, without
-a tree. Capacities are whole numbers, so nothing is lost to rounding and every path takes something off: the end is
-certain. The nodes left in the tree are the smallest source side of all minimum cuts, which is unique: it does not
+Two differences. Flow between neighbours goes first, without a tree. And if only few nodes have anything left to send
+then, the sink's tree stays away: nearly all nodes could drain, and it would cover the graph for nothing.
+
+Capacities are whole numbers, so nothing is lost to rounding and every path takes something off: the end is certain.
+The nodes left in the source's tree are the smallest source side of all minimum cuts, which is unique: it does not
 depend on the order of the paths, nor on the flow to begin with.
 """
 
@@ -17,30 +18,32 @@ import numpy as np
 from numba import njit
 
 from budgetseg.crf.arcs import Arcs, make_arcs
-from budgetseg.types import Bool, Int32, Int64
+from budgetseg.types import Bool, Int32, Int64, UInt8
 
-__all__ = ["FREE", "Search", "make_search", "min_cut", "saturate"]
+__all__ = ["SOURCE", "Search", "make_search", "min_cut", "saturate"]
 
-_ROOT, _ORPHAN = -1, -2
-FREE = -3
-"""The parent of a node that is not in the tree; the others are arcs, or the two codes above."""
+_ROOT, _ORPHAN, _NONE = -1, -2, -3  # what a parent can be other than an arc
+_FREE, SOURCE, _SINK = range(3)  # whose tree a node is in
+_MANY = 0.1  # of all nodes have something to send: from there on two trees are faster than one
 _READ, _WRITE, _WAITING, _ORPHANS, _NOW = range(5)  # places in `Search.cursor`
 
 
 class Search(NamedTuple):
-    """Working memory of a search on N nodes; nothing in it outlives a call except the tree.
+    """Working memory of a search on N nodes; nothing in it outlives a call except whose tree a node is in.
 
     Attributes
     ----------
-    parent : (N,) int32, the arc to the parent in the tree, or one of the codes above; a node is in the tree if > FREE
+    side : (N,) uint8, whose tree a node is in
+    parent : (N,) int32, the arc to the parent in the tree, or one of the codes above
     stamp : (N,) int32, when the distance was last known to be right
-    distance : (N,) int32, nodes between here and the source
+    distance : (N,) int32, nodes between here and the terminal
     queue : (N,) int32, a ring of nodes whose arcs must be looked at
     queued : (N,) bool, what is in it
     orphans : (N,) int32, a stack
     cursor : (5,) int64, places in queue and stack, and the time
     """
 
+    side: UInt8
     parent: Int32
     stamp: Int32
     distance: Int32
@@ -52,8 +55,9 @@ class Search(NamedTuple):
 
 def make_search(n_nodes: int) -> Search:
     """Memory for searches on graphs with this many nodes."""
+    side, queued = np.zeros(n_nodes, np.uint8), np.zeros(n_nodes, np.bool_)
     parent, stamp, distance, queue, orphans = (np.zeros(n_nodes, np.int32) for _ in range(5))
-    return Search(parent, stamp, distance, queue, np.zeros(n_nodes, np.bool_), orphans, np.zeros(5, np.int64))
+    return Search(side, parent, stamp, distance, queue, queued, orphans, np.zeros(5, np.int64))
 
 
 def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int, Bool]:
@@ -74,7 +78,7 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
     search = make_search(n)
     saturate(arcs, room, left, search)
     side = np.empty(n, np.bool_)
-    side[arcs.order] = search.parent > FREE
+    side[arcs.order] = search.side == SOURCE
     return int(excess[excess > 0].sum() - left[left > 0].sum()), side
 
 
@@ -82,40 +86,39 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
 def saturate(arcs: Arcs, room: Int64, excess: Int64, search: Search) -> int:
     """Send as much as possible through the graph; room (2E,) and excess (N,) become what is left of them.
 
-    Returns what the source could not get rid of. Nodes on its side of the cut have `search.parent` > FREE.
+    Returns what the source could not get rid of. Nodes on its side of the cut have `search.side` SOURCE.
     """
-    cursor, queue = search.cursor, search.queue
-    n = len(excess)
+    cursor, queue, n = search.cursor, search.queue, len(excess)
     _start(arcs, room, excess, search)
     while cursor[_WAITING] > 0:
         node = queue[cursor[_READ]]
         cursor[_READ] = cursor[_READ] + 1 if cursor[_READ] + 1 < n else 0
         cursor[_WAITING] -= 1
         search.queued[node] = False
-        if search.parent[node] != FREE:
+        if search.side[node] != _FREE:
             _grow(node, arcs, room, excess, search)
     stuck = 0
     for node in range(n):
-        if excess[node] > 0:
-            stuck += excess[node]
+        stuck += max(excess[node], 0)
     return stuck
 
 
 @njit(cache=True, nogil=True)
 def _start(arcs, room, excess, search):  # type: ignore[no-untyped-def]
-    """An empty tree, flow between neighbours, and as roots the nodes that have more to send."""
-    parent, stamp, distance = search.parent, search.stamp, search.distance
-    queue, queued, cursor = search.queue, search.queued, search.cursor
-    first, head, sister = arcs.first, arcs.head, arcs.sister
-    cursor[:] = 0
-    parent[:] = FREE
-    queued[:] = False
+    """Empty trees, flow between neighbours, and the roots."""
+    search.cursor[:] = 0
+    search.side[:] = _FREE
+    search.parent[:] = _NONE
+    search.queued[:] = False
     for node in range(len(excess)):
         if excess[node] > 0:
-            _drain(node, first, head, sister, room, excess)
+            _drain(node, arcs.first, arcs.head, arcs.sister, room, excess)
             if excess[node] > 0:
-                parent[node], stamp[node], distance[node] = _ROOT, 0, 1
-                _wait(node, queue, queued, cursor)
+                _plant(node, SOURCE, search)
+    if search.cursor[_WAITING] > _MANY * len(excess):
+        for node in range(len(excess)):
+            if excess[node] < 0:
+                _plant(node, _SINK, search)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -134,6 +137,14 @@ def _drain(node, first, head, sister, room, excess):  # type: ignore[no-untyped-
     excess[node] = left
 
 
+@njit(cache=True, nogil=True)
+def _plant(node, side, search):  # type: ignore[no-untyped-def]
+    """Make a node a root."""
+    search.side[node], search.parent[node] = side, _ROOT
+    search.stamp[node], search.distance[node] = 0, 1
+    _wait(node, search.queue, search.queued, search.cursor)
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
     """Put a node at the end of the queue unless it is in it."""
@@ -146,52 +157,68 @@ def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
-    """Take what `node` reaches into the tree, and send flow where that drains."""
-    parent, stamp, distance = search.parent, search.stamp, search.distance
+    """Take what a node of a tree reaches into it, and send flow where that leads to the other terminal."""
+    sides, parent, stamp, distance = search.side, search.parent, search.stamp, search.distance
     queue, queued, cursor, head, sister = search.queue, search.queued, search.cursor, arcs.head, arcs.sister
-    arc, end = arcs.first[node], arcs.first[node + 1]
+    arc, end, side = arcs.first[node], arcs.first[node + 1], sides[node]
     while arc < end:
-        if room[arc] <= 0:
+        outward = arc if side == SOURCE else sister[arc]
+        if room[outward] <= 0:
             arc += 1
             continue
         other = head[arc]
-        if parent[other] == FREE:
-            if excess[other] < 0:
-                _augment(node, arc, arcs, room, excess, search)
-                _adopt_all(arcs, room, search)
-                if parent[node] == FREE:
-                    return
-                continue  # the arc may have room left, for the node or for flow
+        if sides[other] == side:
+            if stamp[other] <= stamp[node] and distance[other] > distance[node] + 1:
+                parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
+        elif sides[other] == _FREE and excess[other] >= 0:
+            sides[other] = side
             parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
             _wait(other, queue, queued, cursor)
-        elif stamp[other] <= stamp[node] and distance[other] > distance[node] + 1:
-            parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
+        else:  # in the other tree, or free and able to drain where the sink has no tree
+            _augment(outward, arcs, room, excess, search)
+            _adopt_all(arcs, room, search)
+            if sides[node] != side:
+                return
+            continue  # the arc may have room left, for the node or for flow
         arc += 1
 
 
 @njit(cache=True, nogil=True)
-def _augment(node, last, arcs, room, excess, search):  # type: ignore[no-untyped-def]
-    """Send what fits from the root through `node` and its arc `last` to the sink; full arcs leave orphans."""
-    parent, orphans, cursor, head, sister = search.parent, search.orphans, search.cursor, arcs.head, arcs.sister
-    flow, at = min(room[last], -excess[head[last]]), node
-    while parent[at] != _ROOT:
-        flow = min(flow, room[sister[parent[at]]])
-        at = head[parent[at]]
-    flow = min(flow, excess[at])
-    excess[at] -= flow
-    excess[head[last]] += flow
-    room[last] -= flow
-    room[sister[last]] += flow
-    root, at = at, node
-    while at != root:
-        up = parent[at]
-        room[up] += flow
-        room[sister[up]] -= flow
-        if room[sister[up]] == 0:
-            _orphan(at, parent, orphans, cursor)
-        at = head[up]
-    if excess[root] == 0:
-        _orphan(root, parent, orphans, cursor)
+def _augment(bridge, arcs, room, excess, search):  # type: ignore[no-untyped-def]
+    """Send what fits from root to root over an arc between the trees; full arcs leave orphans."""
+    parent, head, sister = search.parent, arcs.head, arcs.sister
+    flow, source, sink = room[bridge], head[sister[bridge]], head[bridge]
+    while parent[source] >= 0:
+        flow = min(flow, room[sister[parent[source]]])
+        source = head[parent[source]]
+    while parent[sink] >= 0:
+        flow = min(flow, room[parent[sink]])
+        sink = head[parent[sink]]
+    flow = min(flow, excess[source], -excess[sink])
+    room[bridge] -= flow
+    room[sister[bridge]] += flow
+    _send(head[sister[bridge]], flow, SOURCE, arcs, room, search)
+    _send(head[bridge], flow, _SINK, arcs, room, search)
+    excess[source] -= flow
+    excess[sink] += flow
+    if excess[source] == 0:
+        _orphan(source, parent, search.orphans, search.cursor)
+    if excess[sink] == 0 and parent[sink] == _ROOT:
+        _orphan(sink, parent, search.orphans, search.cursor)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _send(node, flow, side, arcs, room, search):  # type: ignore[no-untyped-def]
+    """Send flow along the way between a node and its root."""
+    parent, head, sister = search.parent, arcs.head, arcs.sister
+    while parent[node] >= 0:
+        up = parent[node]
+        along = sister[up] if side == SOURCE else up
+        room[along] -= flow
+        room[sister[along]] += flow
+        if room[along] == 0:
+            _orphan(node, parent, search.orphans, search.cursor)
+        node = head[up]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -203,21 +230,22 @@ def _orphan(node, parent, orphans, cursor):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
-    """A new parent for every orphan, or its release from the tree; those nearest to the source first."""
-    parent, stamp, distance, cursor = search.parent, search.stamp, search.distance, search.cursor
-    first, head, sister, orphans = arcs.first, arcs.head, arcs.sister, search.orphans
+    """A new parent for every orphan, or its release from the tree; those nearest to the terminals first."""
+    sides, parent, stamp, distance = search.side, search.parent, search.stamp, search.distance
+    first, head, sister, orphans, cursor = arcs.first, arcs.head, arcs.sister, search.orphans, search.cursor
     cursor[_NOW] += 1
     while cursor[_ORPHANS] > 0:
         cursor[_ORPHANS] -= 1
         node = orphans[cursor[_ORPHANS]]
-        best, nearest = FREE, np.int32(2**31 - 1)
+        side, best, nearest = sides[node], _NONE, np.int32(2**31 - 1)
         for arc in range(first[node], first[node + 1]):
-            if parent[head[arc]] >= _ROOT and room[sister[arc]] > 0:
+            inward = sister[arc] if side == SOURCE else arc
+            if sides[head[arc]] == side and room[inward] > 0:
                 away = _distance(head[arc], head, parent, stamp, distance, cursor[_NOW])
                 if 0 <= away < nearest:
                     best, nearest = arc, away
         parent[node] = best
-        if best != FREE:
+        if best != _NONE:
             stamp[node], distance[node] = cursor[_NOW], nearest + 1
         else:
             _release(node, arcs, room, search)
@@ -225,7 +253,7 @@ def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-untyped-def]
-    """Distance to the source, -1 if the way up ends at an orphan; noted for all nodes on the way."""
+    """Distance to the terminal, -1 if the way up ends at an orphan; noted for all nodes on the way."""
     at, away = node, 0
     while stamp[at] != now:
         if parent[at] == _ORPHAN:
@@ -247,12 +275,14 @@ def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def _release(node, arcs, room, search):  # type: ignore[no-untyped-def]
-    """Children of a node that leaves the tree become orphans, and who could take it back looks again."""
-    parent, queue, queued, orphans, cursor = search.parent, search.queue, search.queued, search.orphans, search.cursor
+    """Children of a node that leaves its tree become orphans, and who could take it back looks again."""
+    sides, parent, queue, queued = search.side, search.parent, search.queue, search.queued
+    orphans, cursor = search.orphans, search.cursor
     for arc in range(arcs.first[node], arcs.first[node + 1]):
         other = arcs.head[arc]
-        if parent[other] != FREE:
-            if room[arcs.sister[arc]] > 0:
+        if sides[other] == sides[node]:
+            if room[arcs.sister[arc] if sides[node] == SOURCE else arc] > 0:
                 _wait(other, queue, queued, cursor)
             if parent[other] == arcs.sister[arc]:
                 _orphan(other, parent, orphans, cursor)
+    sides[node] = _FREE
