@@ -30,10 +30,11 @@ def train_network(
 
     try:
         from budgetseg.descriptors.network.fit import Footage, fit_networks
-        from budgetseg.descriptors.network.training import Recipe
+        from budgetseg.descriptors.network.training import Recipe, check_device
     except ImportError as error:
         raise UsageError(f"training needs {error.name}; pip install 'budgetseg[train]'") from error
 
+    check_device(device)
     source = open_dataset(dataset, root)
     footage = [
         Footage(video.name, video.video().frames[list(video.labelled)], video.labels())

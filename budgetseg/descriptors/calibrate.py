@@ -17,7 +17,7 @@ from budgetseg.supervoxels import segment
 
 __all__ = ["calibrate", "known_costs", "save_costs", "warm_up"]
 
-SIZES = ((240, 160), (480, 360))
+SIZES = ((160, 120), (480, 360))
 N_FRAMES = 9
 N_SUPERVOXELS = 200
 SAMPLE = 60  # supervoxels that each descriptor is timed on
@@ -44,8 +44,8 @@ def calibrate(
 ) -> None:
     """Time descriptors and their resources on small videos of two sizes."""
     scenes = [_street(size) for size in SIZES]
-    warm_up(descriptors, scenes[0])
     for scene in scenes:
+        warm_up(descriptors, scene)  # the first call at a size pays for memory too
         live = LiveDescriptors(scene, descriptors, costs, timer=timer)
         spread = np.linspace(0, len(scene.supervoxels) - 1, SAMPLE).astype(int)
         for region in np.argsort(scene.supervoxels.graph.sizes)[spread]:

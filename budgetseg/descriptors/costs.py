@@ -11,10 +11,11 @@ from budgetseg.machine import cpu_model
 
 __all__ = ["CostModel"]
 
-FORMAT = 2  # also when a descriptor counts its work in other units: old lines would not fit
+FORMAT = 3  # also when a descriptor counts its work in other units: old lines would not fit
 KEPT = 0.99  # of the weight of a call when the next one comes: about the last hundred count
 PATIENCE = 5  # calls before one that is far off is taken for an accident
 FAR_OFF = 1.5
+BEYOND = 1.5  # times the most work so far: of so much more the line knows nothing, and nothing is far off
 LEAST = 1e-7  # seconds; below it calls differ by the clock alone
 
 
@@ -30,13 +31,15 @@ class _Line:
     squares: float = 0.0
     seconds: float = 0.0
     products: float = 0.0
+    most: float = 0.0
 
     def observe(self, work: float, seconds: float) -> None:
         predicted = self.a + self.b * work
-        if self.n >= PATIENCE:
+        if self.n >= PATIENCE and work <= BEYOND * self.most:
             seconds = min(max(seconds, predicted / FAR_OFF), max(predicted, LEAST) * FAR_OFF)
         scale = 1 / max(predicted if self.n else seconds, LEAST) ** 2
         self.n += 1
+        self.most = max(self.most, work)
         self.ones = KEPT * self.ones + scale
         self.works = KEPT * self.works + scale * work
         self.squares = KEPT * self.squares + scale * work * work

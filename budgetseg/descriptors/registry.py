@@ -57,7 +57,10 @@ def open_descriptors(
 
 
 def _open_point(point: EntryPoint) -> Descriptor:
-    descriptor: Descriptor = point.load()()
+    try:
+        descriptor: Descriptor = point.load()()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"descriptor '{point.name}' of another package does not load ({error}); mend it") from None
     if descriptor.name != point.name:
         raise UsageError(f"{point.value} calls itself '{descriptor.name}', not '{point.name}'; give it one name")
     return descriptor

@@ -86,6 +86,11 @@ def test_one_outlier_does_not_move_the_line(factor: float) -> None:
     assert [costs.predict("x", work) for work in WORKS] == pytest.approx(before, rel=0.05)
 
 
+def test_much_more_work_than_ever_before_is_not_taken_for_an_accident() -> None:
+    small, large = [(100.0, true_s(100))] * 9, [(5000.0, true_s(5000))]
+    assert after(small + large).predict("x", 5000) == pytest.approx(true_s(5000), rel=0.01)
+
+
 def test_calls_too_short_for_the_clock_do_not_make_it_free_for_good() -> None:
     assert after([(1, 0.0)] * 10 + [(1, 1e-6)] * 500).predict("x", 1) > 5e-7
 

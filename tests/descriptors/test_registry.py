@@ -100,6 +100,13 @@ def test_another_package_adds_a_descriptor_at_its_measured_price(tiny_package: s
     assert before_s > live.cost(0, tiny_package) > 0
 
 
+def test_a_package_that_does_not_load_is_told_in_one_line(tiny_package: str, tmp_path: Path) -> None:
+    points = tmp_path / "tiny_descriptor-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[budgetseg.descriptors]\ntiny = no_such_module:Tiny\n")
+    with pytest.raises(UsageError, match=r"'tiny' of another package does not load .*no_such_module"):
+        open_descriptors([tiny_package])
+
+
 def test_a_price_is_measured_once_and_kept(tiny_package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
     measured: list[str] = []

@@ -10,7 +10,14 @@ from numba import njit
 
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, frame_keys
 from budgetseg.descriptors.motion.cells import BLOCK, CELL, cell_sums, flow_blocks, flow_edge_blocks, gradient_blocks
-from budgetseg.descriptors.motion.tracks import Flow, TrackPoints, Tracks, spans_of_tracks, track_work
+from budgetseg.descriptors.motion.tracks import (
+    Flow,
+    TrackPoints,
+    Tracks,
+    flow_work,
+    spans_of_tracks,
+    track_work,
+)
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
 from budgetseg.types import Float32
 from budgetseg.video.flow import flow_reduction
@@ -39,6 +46,10 @@ class _FlowCells(_Cells):
         """That flow."""
         return ((Flow.kind, min(index, max(scene.n_frames - 2, 0))),)
 
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+        """As for the flow."""
+        return flow_work(scene)
+
 
 class _HogCells(_Cells):
     kind = "hog cells"
@@ -49,6 +60,9 @@ class _HogCells(_Cells):
 
 class _HofCells(_FlowCells):
     kind = "hof cells"
+
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+        return flow_work(scene, pixels_a_vector=4)  # vectors are soon counted here, and sums over cells are half of it
 
     def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return flow_blocks(inputs[0].array, flow_reduction(*scene.frames.shape[1:3]))

@@ -12,7 +12,7 @@ from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
 from budgetseg.types import Float32, Int32
 from budgetseg.video.flow import flow_reduction, optical_flow
 
-__all__ = ["Flow", "TrackPoints", "Tracks", "spans_of_tracks", "track_work"]
+__all__ = ["Flow", "TrackPoints", "Tracks", "flow_work", "spans_of_tracks", "track_work"]
 
 LENGTH = 15  # frames of a track, at most
 MOST_SPANS = 3  # a supervoxel that lives longer is tracked where its life begins, in the middle and where it ends
@@ -43,6 +43,10 @@ class Flow(Resource):
     def count(self, scene: Scene) -> int:
         """One for every pair of frames."""
         return max(scene.n_frames - 1, 1)
+
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+        """The same for every pair of frames."""
+        return flow_work(scene)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """(ceil(H/r), ceil(W/r), 2), r being `flow_reduction`."""
@@ -104,6 +108,11 @@ class Tracks(Resource):
         reduce = flow_reduction(ids.shape[1], ids.shape[2])
         region = (index, runs.rows[mine], runs.spans[mine])
         return TrackPoints(*_follow(ids, region, spans, addresses(inputs), reduce))
+
+
+def flow_work(scene: Scene, pixels_a_vector: int = 16) -> float:
+    """Vectors of a flow field, of which large frames have fewer than pixels; so many pixels count as one more."""
+    return scene.n_pixels * (1 / flow_reduction(*scene.frames.shape[1:3]) ** 2 + 1 / pixels_a_vector)
 
 
 def track_work(scene: Scene, region: int) -> float:

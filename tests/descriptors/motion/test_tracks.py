@@ -12,7 +12,7 @@ from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.motion.histograms import Hof
-from budgetseg.descriptors.motion.tracks import Flow, TrackPoints, Tracks, spans_of_tracks, track_work
+from budgetseg.descriptors.motion.tracks import Flow, TrackPoints, Tracks, flow_work, spans_of_tracks, track_work
 from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.types import Float32, Float64, Int32
 from tests.descriptors.motion.plain import moving, scene_of, track_list
@@ -271,6 +271,11 @@ def test_work_grows_with_the_pixels_a_frame_and_with_the_frames_up_to_45() -> No
     works: Float64 = np.array([track_work(two_blocks(n_frames=n), 0) for n in (1, 20, 45, 90)])
     assert (np.diff(works[:3]) > 0).all()
     assert works[2] == works[3]
+
+
+def test_a_reduced_frame_is_little_more_work_than_one_of_the_reduced_size() -> None:
+    whole, reduced = (two_blocks(1, height, width) for height, width in ((180, 240), (360, 480)))
+    assert flow_work(whole) < flow_work(reduced) < 1.25 * flow_work(whole)
 
 
 def test_tracks_know_their_size() -> None:
