@@ -1,6 +1,6 @@
 """H: one multinomial logistic regression for every subset of descriptors, asked in one call."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +46,24 @@ class SubsetClassifiers:
     def n_labels(self) -> int:
         """L."""
         return int(self.bias.shape[1])
+
+    @property
+    def starts(self) -> Int64:
+        """(D + 1,); the columns of descriptor k in `scaled` are starts[k] to starts[k + 1]."""
+        return np.cumsum([0, *self.lengths[1:]], dtype=np.int64)
+
+    def subset_of(self, names: Collection[str]) -> int:
+        """The subset of these descriptors."""
+        for name in names:
+            if name not in self.names:
+                raise UsageError(f"the model knows no descriptor '{name}'; choose from {', '.join(self.names)}")
+        return sum(1 << d for d, name in enumerate(self.names) if name in names)
+
+    def scaled(self, values: Mapping[str, Float32]) -> Float32:
+        """All descriptors as the classifiers see them, (N, d - place), side by side."""
+        inputs = np.concatenate([values[name] for name in self.names], axis=1)
+        mine = slice(self.lengths[0], None)
+        return np.asarray((inputs - self.centre[mine]) / self.scale[mine], np.float32)
 
     def predict(self, values: Mapping[str, Float32], place: Float32, subsets: Int32) -> Float32:
         """Probabilities (N, L) of N supervoxels; values that are not in a supervoxel's subset are not looked at."""

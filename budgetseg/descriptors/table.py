@@ -10,7 +10,7 @@ A folder per video, written whole or not at all; large arrays are .npy files tha
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -48,15 +48,13 @@ class Costs:
     needed: Int32
     kinds: Mapping[str, int]
 
-    def full_s(self) -> Float64:
-        """Seconds that each descriptor costs for the whole video when it is bought alone, (D,)."""
+    def full_s(self, columns: Sequence[int]) -> float:
+        """Seconds that these descriptors cost for the whole video, with what they share made once."""
         n, n_descriptors = self.private_s.shape
-        full_s: Float64 = self.private_s.sum(axis=0)
-        for d in range(n_descriptors):
-            cells = np.arange(n) * n_descriptors + d
-            used = [self.needed[self.first[cell] : self.first[cell + 1]] for cell in cells]
-            full_s[d] += self.resource_s[np.unique(np.concatenate(used))].sum()
-        return full_s
+        cells = (np.arange(n)[:, None] * n_descriptors + np.asarray(columns)).ravel()
+        used = [self.needed[self.first[cell] : self.first[cell + 1]] for cell in cells]
+        shared_s = self.resource_s[np.unique(np.concatenate(used))].sum() if used else 0.0
+        return float(self.private_s[:, list(columns)].sum() + shared_s)
 
 
 @dataclass(frozen=True, eq=False)

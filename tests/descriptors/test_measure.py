@@ -120,7 +120,7 @@ def test_a_descriptor_without_resources_shares_nothing(street: Scene) -> None:
     assert values.keys() == {"colour"}
     assert (len(costs.resource_s), len(costs.needed), dict(costs.kinds)) == (0, 0, {})
     assert not costs.first.any()
-    assert costs.full_s() == pytest.approx(costs.private_s.sum(axis=0))
+    assert costs.full_s([0]) == pytest.approx(costs.private_s.sum())
 
 
 def test_an_error_is_told_without_computing_the_rest(street: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

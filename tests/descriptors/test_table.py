@@ -154,20 +154,21 @@ def test_values_of_another_shape_than_announced_are_refused(folder: Path) -> Non
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_descriptor_bought_alone_pays_each_resource_once(seed: int) -> None:
+@pytest.mark.parametrize("columns", [[0], [1], [0, 1], [1, 0]])
+def test_descriptors_of_a_whole_video_pay_each_resource_once(seed: int, columns: list[int]) -> None:
     costs = make_costs(seed)
-    for d, full_s in enumerate(costs.full_s()):
-        expected_s, paid = 0.0, set()
+    expected_s, paid = 0.0, set()
+    for d in columns:
         for region, private_s in enumerate(costs.private_s[:, d]):
             expected_s += private_s
             cell = region * len(LENGTHS) + d
             for resource in costs.needed[costs.first[cell] : costs.first[cell + 1]]:
                 expected_s += 0 if resource in paid else costs.resource_s[resource]
                 paid.add(resource)
-        assert full_s == pytest.approx(expected_s)
+    assert costs.full_s(columns) == pytest.approx(expected_s)
 
 
 def test_a_descriptor_without_resources_costs_its_private_seconds() -> None:
     nothing = np.zeros(3, np.int64), np.zeros(0, np.int32)
     costs = Costs(np.array([[1.0], [2.0]]), np.zeros(0), *nothing, kinds={})
-    assert costs.full_s() == pytest.approx([3.0])
+    assert costs.full_s([0]) == pytest.approx(3.0)

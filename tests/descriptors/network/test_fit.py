@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
+from budgetseg.descriptors.network import fit as fit_module
 from budgetseg.descriptors.network.fit import Footage, fit_networks
 from budgetseg.descriptors.network.seen import frame_digest
 from budgetseg.descriptors.network.training import Recipe
@@ -43,3 +45,21 @@ def test_another_recipe_trains_anew(footage: list[Footage], tmp_path: Path) -> N
     for seed in range(2):
         fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2, seed=seed), 0, said.append)
     assert sum("training on" in line for line in said) == 2
+
+
+def test_networks_of_another_recipe_do_not_outlive_an_interruption(
+    footage: list[Footage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    old, new = (Recipe(n_steps=1, batch=2, seed=seed) for seed in range(2))
+    said: list[str] = []
+    fit_networks(footage, classes, tmp_path, old, 0, said.append)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(fit_module, "train_networks", interrupted)
+        fit_networks(footage, classes, tmp_path, new, 0, said.append)
+    fit_networks(footage, classes, tmp_path, new, 0, said.append)
+    assert not any("already trained" in line for line in said)
+
+
+def interrupted(*_: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,77 @@
+"""`budgetseg evaluate`: how accurate a model is on a split of a dataset."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
+from budgetseg.errors import UsageError
+
+__all__ = ["evaluate"]
+
+Row = dict[str, Any]
+
+
+def evaluate(
+    dataset: Annotated[str, typer.Argument(help="A dataset; see 'budgetseg datasets'.", show_default=False)],
+    model: Annotated[Path, typer.Option(help="Folder of a model, as 'budgetseg train' writes it.")],
+    root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
+    split: Annotated[str, typer.Option(help="The split to judge on.")] = "test",
+    methods: Annotated[
+        str, typer.Option(help="crf, crf-full, and unary, unary-full without the CRF; with commas between them.")
+    ] = "unary,crf,unary-full,crf-full",
+    budgets: Annotated[str, typer.Option(help="Only 'inf', no bound, so far.")] = "inf",
+    per_frame: Annotated[int | None, typer.Option(min=1, help="Supervoxels a frame.  [default: what suits]")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results.json and tables.")] = Path(
+        "results"
+    ),
+    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label every video of a split and compare with the truth: global, class average, mean IoU, per class.
+
+    Descriptors are kept in OUTPUT/table, so that a second evaluation is quick.
+    """
+    from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
+    from budgetseg.descriptors.table import read_table
+    from budgetseg.evaluation.environment import environment
+    from budgetseg.evaluation.experiment import descriptors_of, evaluate_unbounded
+    from budgetseg.files import atomic_file
+    from budgetseg.models.bundle import load_model
+
+    if budgets != "inf":
+        raise UsageError(f"budgets must be 'inf' so far. Got '{budgets}'")
+    trained = load_model(model)
+    names = tuple(name.strip() for name in methods.split(","))
+    for name in names:
+        descriptors_of(name, trained)  # what is wrong with it should be told before the work
+    tier, known = trained.settings["tier"], trained.classifiers.names
+    plan = Plan(dataset, root, (split,), known, trained.networks, per_frame, tier)
+    with progress("describe", count_frames(plan)) as advance:
+        folders = describe_dataset(plan, output / "table", threads or os.cpu_count() or 1, advance)
+    rows = evaluate_unbounded(trained, [read_table(folder) for folder in folders], names)
+    results = {
+        "environment": environment(),
+        "rows": [{"dataset": dataset, "split": split, **row} for row in rows],
+    }
+    with atomic_file(output / "results.json") as part:
+        part.write_text(json.dumps(results, indent=2) + "\n")
+    if as_json:
+        print_json(results)
+        return
+    pooled = [row for row in rows if row["video"] == "all"]
+    print_table(("class", *names), [*_figures(pooled), *_classes(pooled)])
+    typer.echo(f"All rows are in {output / 'results.json'}")
+
+
+def _figures(rows: list[Row]) -> Rows:
+    kinds = {"class_average": "class average", "global": "global", "miou": "mean IoU"}
+    return [(name, *(f"{100 * row['accuracy'][kind]:.1f}" for row in rows)) for kind, name in kinds.items()]
+
+
+def _classes(rows: list[Row]) -> Rows:
+    names = rows[0]["accuracy"]["per_class"]
+    return [(name, *(f"{100 * row['accuracy']['per_class'][name]:.1f}" for row in rows)) for name in names]

@@ -1,0 +1,58 @@
+"""`budgetseg train`: a model from labelled videos."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetseg.cli.console import Advance, progress
+
+__all__ = ["train"]
+
+
+def train(
+    dataset: Annotated[str, typer.Argument(help="A dataset; see 'budgetseg datasets'.", show_default=False)],
+    root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")] = Path("model"),
+    networks: Annotated[
+        Path | None, typer.Option(help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",
+    descriptors: Annotated[
+        str | None, typer.Option(help="Names with commas between them.  [default: all, networks included]")
+    ] = None,
+    per_frame: Annotated[
+        int | None, typer.Option(min=1, help="Supervoxels a frame.  [default: 25 to 200, by size and frame rate]")
+    ] = None,
+    tier: Annotated[str, typer.Option(help="Supervoxels: 'quality' or 'fast'.")] = "quality",
+    balance: Annotated[
+        float, typer.Option(min=0, max=1, help="0 for most pixels right, 1 for all classes equally right.")
+    ] = 0.5,
+    work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
+) -> None:
+    """Describe all videos of a split, learn the classifiers and the CRF, and write a model.
+
+    Without --networks the model has the hand-made descriptors alone. After an interruption, the same command goes on
+    where it was.
+    """
+    from budgetseg.crf.learning import Recipe as CrfRecipe
+    from budgetseg.descriptors.describe import Plan
+    from budgetseg.learning.train import TrainRecipe, train_model
+    from budgetseg.supervoxels.tiers import tier_named
+
+    names = None if descriptors is None else tuple(name.strip() for name in descriptors.split(","))
+    plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
+    recipe = TrainRecipe(crf=CrfRecipe(balance=balance))
+    with ExitStack() as stages:
+
+        def stage(what: str, total: int | None, unit: str) -> Advance:
+            stages.close()  # the one before is done
+            return stages.enter_context(progress(what, total, unit))
+
+        place = work or output.with_name(f"{output.name}-work")
+        report = train_model(plan, output, place, recipe, threads or os.cpu_count() or 1, stage)
+    typer.echo(f"Calibration error of H on unseen folds: {100 * report.calibration_error:.1f} %")
+    typer.echo(f"The model is in {output}")

@@ -1,0 +1,91 @@
+"""Methods on the videos of a split: one row per video, method and budget, the form of results.json."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from budgetseg.classifiers.samples import place_of
+from budgetseg.crf import INFERENCE
+from budgetseg.crf.potentials import Evidence, make_potentials
+from budgetseg.descriptors.table import VideoTable
+from budgetseg.errors import UsageError
+from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
+from budgetseg.learning.train import HAND_MADE
+from budgetseg.models.bundle import Model
+from budgetseg.types import Int32, Int64
+
+__all__ = ["METHODS", "descriptors_of", "evaluate_unbounded"]
+
+Row = dict[str, Any]
+
+METHODS = {"crf": HAND_MADE, "crf-full": (*HAND_MADE, "dcnn")}
+"""The paper's unbounded systems, and the descriptors of each; `unary` and `unary-full` are the same without the CRF."""
+
+
+def evaluate_unbounded(model: Model, tables: Sequence[VideoTable], methods: Sequence[str]) -> list[Row]:
+    """Rows of each method with no bound on time, per video and, as video "all", over the pixels of all of them."""
+    rows = []
+    for method in methods:
+        names = descriptors_of(method, model)
+        confusions, spent_s = [], []
+        for table in tables:
+            confusions.append(confusion_of(table.truth, _label(model, table, names, with_crf=_has_crf(method))))
+            columns = [list(table.values).index(name) for name in names]
+            spent_s.append(table.costs.full_s(columns))
+            n = len(table.graph)
+            rows.append(_row(method, table.name, n, names, confusions[-1], spent_s[-1], model))
+        n_all = sum(len(table.graph) for table in tables)
+        rows.append(_row(method, "all", n_all, names, np.sum(confusions, axis=0), sum(spent_s), model))
+    return rows
+
+
+def descriptors_of(method: str, model: Model) -> tuple[str, ...]:
+    """The descriptors that a method uses."""
+    key = method.replace("unary", "crf")
+    if key not in METHODS:
+        raise UsageError(f"no method '{method}'; choose from {', '.join([*METHODS, 'unary', 'unary-full'])}")
+    missing = [name for name in METHODS[key] if name not in model.classifiers.names]
+    if missing:
+        raise UsageError(f"{method} needs {', '.join(missing)}, which the model was trained without")
+    return METHODS[key]
+
+
+def _has_crf(method: str) -> bool:
+    return not method.startswith("unary")
+
+
+def _label(model: Model, table: VideoTable, names: Sequence[str], with_crf: bool) -> Int32:
+    """Label of every supervoxel."""
+    h = model.classifiers
+    subsets = np.full(len(table.graph), h.subset_of(names), np.int32)
+    probabilities = h.predict(table.values, place_of(table.graph), subsets)
+    evidence = Evidence(probabilities, h.scaled(table.values), subsets, h.starts)
+    problem = make_potentials(model.crf, evidence, table.graph)
+    return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
+
+
+def _row(method: str, video: str, n: int, names: Sequence[str], confusion: Int64, spent_s: float, model: Model) -> Row:
+    accuracy = accuracy_of(confusion)
+    classes = zip(model.classes.names, accuracy.per_class.tolist(), strict=True)
+    return {
+        "video": video,
+        "method": method,
+        "budget_fraction": None,
+        "budget_s": None,
+        "spent_s": spent_s,
+        "seed": 0,
+        "n_supervoxels": n,
+        "accuracy": {
+            "global": accuracy.overall,
+            "class_average": accuracy.class_average,
+            "miou": accuracy.miou,
+            "per_class": {name: value for name, value in classes if value == value},
+        },
+        "descriptor_counts": dict.fromkeys(names, n),
+        "choices_over_time": [],
+        "scope": "descriptors",
+        "costs": "shared",
+        "clock": "cost",
+        "descriptors": list(names),
+    }

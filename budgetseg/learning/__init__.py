@@ -1,0 +1,1 @@
+"""Learning of a model from labelled videos."""

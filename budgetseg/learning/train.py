@@ -1,0 +1,132 @@
+"""From labelled videos to a model: the job behind `budgetseg train`.
+
+    describe ─► H, with what it says of unseen folds ─► CRF ─► model
+
+Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from budgetseg.classifiers.calibration import expected_calibration_error
+from budgetseg.classifiers.fit import Fitted, fit_subsets, n_fits
+from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
+from budgetseg.classifiers.samples import Samples, samples_of
+from budgetseg.classifiers.subsets import SubsetClassifiers
+from budgetseg.crf.learning import Example, learn_crf, potts
+from budgetseg.crf.learning import Recipe as CrfRecipe
+from budgetseg.crf.potentials import Crf, Evidence, expected_inputs
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
+from budgetseg.descriptors.table import VideoTable, read_table
+from budgetseg.files import atomic_folder
+from budgetseg.models.bundle import H_ARRAYS, Model, save_model
+from budgetseg.types import Float32
+
+__all__ = ["HAND_MADE", "Report", "TrainRecipe", "train_model"]
+
+HAND_MADE = ("colour", "hog", "hof", "mbh")
+"""Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
+
+Stage = Callable[[str, int | None, str], Callable[[int], None]]
+"""Told of a stage, how much it is and in which units; what it returns is told of progress."""
+
+
+@dataclass(frozen=True)
+class TrainRecipe:
+    """How to learn.
+
+    Attributes
+    ----------
+    classifiers : of H
+    crf : of the CRF
+    """
+
+    classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
+    crf: CrfRecipe = field(default_factory=CrfRecipe)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What training found out.
+
+    Attributes
+    ----------
+    decay : strength of regularisation that was chosen for H
+    calibration_error : expected calibration error of H on unseen folds, with all descriptors
+    """
+
+    decay: float
+    calibration_error: float
+
+
+def train_model(
+    plan: Plan, output: Path, work: Path, recipe: TrainRecipe, cores: int = 1, stage: Stage = lambda *_: lambda _: None
+) -> Report:
+    """Train on the splits of a plan and write the model to `output`."""
+    tables = _describe(plan, work / "table", cores, stage)
+    samples = samples_of(tables)
+    fitted = _fit_classifiers(samples, work / "classifiers", recipe.classifiers, cores, stage)
+    crf = _learn_crf(tables, samples, fitted, recipe.crf, stage)
+    settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
+    classes = open_dataset(plan.dataset, plan.root).classes
+    save_model(Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings), output)
+    return Report(fitted.decay, expected_calibration_error(fitted.out_of_fold[:, -1], samples.truth))
+
+
+def _describe(plan: Plan, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:
+    advance = stage("describe", count_frames(plan), "frames")
+    return [read_table(place) for place in describe_dataset(plan, folder, cores, advance)]
+
+
+def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, cores: int, stage: Stage) -> Fitted:
+    """H and its out-of-fold predictions, from the folder if they are there."""
+    card = {"recipe": str(recipe), "descriptors": list(samples.values), "n": len(samples), "sum": _checksum(samples)}
+    if (folder / "card.json").exists() and json.loads((folder / "card.json").read_text())["of"] == card:
+        return _read_fitted(folder)
+    total = n_fits(len(samples.values), len(np.unique(samples.fold)), recipe)
+    fitted = fit_subsets(samples, recipe, cores, stage("classifiers", total, "fits"))
+    with atomic_folder(folder) as part:
+        save_file({name: getattr(fitted.classifiers, name) for name in H_ARRAYS}, part / "classifiers.safetensors")
+        np.save(part / "out_of_fold.npy", fitted.out_of_fold)
+        h = fitted.classifiers
+        about = {"of": card, "names": h.names, "lengths": h.lengths, "decay": fitted.decay}
+        (part / "card.json").write_text(json.dumps(about) + "\n")
+    return fitted
+
+
+def _read_fitted(folder: Path) -> Fitted:
+    about = json.loads((folder / "card.json").read_text())
+    arrays = load_file(folder / "classifiers.safetensors")
+    h = SubsetClassifiers(tuple(about["names"]), tuple(about["lengths"]), **arrays)
+    return Fitted(h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), about["decay"])
+
+
+def _checksum(samples: Samples) -> float:
+    """Another table gives another number."""
+    return float(sum(np.asarray(values, np.float64).sum() for values in samples.values.values()))
+
+
+def _learn_crf(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, recipe: CrfRecipe, stage: Stage) -> Crf:
+    """From every video twice: with the hand-made descriptors, and with all."""
+    h = fitted.classifiers
+    inputs = h.scaled(samples.values)
+    start = potts(h.prior, expected_inputs(inputs, samples.truth), balance=recipe.balance)
+    hand_made = h.subset_of([name for name in HAND_MADE if name in h.names])
+    examples = [
+        _example(h, table, inputs[samples.video == video], fitted.out_of_fold[samples.video == video], subset)
+        for video, table in enumerate(tables)
+        for subset in sorted({hand_made, h.n_subsets - 1} - {0})
+    ]
+    return learn_crf(start, examples, recipe, stage("crf", recipe.n_rounds, "rounds"))
+
+
+def _example(h: SubsetClassifiers, table: VideoTable, inputs: Float32, said: Float32, subset: int) -> Example:
+    subsets = np.full(len(inputs), subset, np.int32)
+    evidence = Evidence(np.ascontiguousarray(said[:, subset]), inputs, subsets, h.starts)
+    return Example(evidence, table.graph, table.truth)

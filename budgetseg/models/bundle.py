@@ -1,0 +1,133 @@
+"""A trained model as a folder: what it knows, in files that cannot run anything.
+
+manifest.json        format, classes, descriptors, settings, and a digest of every other file
+arrays.safetensors   H and the CRF
+networks/            NAME.onnx, and NAME.toml where a network has a card
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from budgetseg.classifiers.subsets import SubsetClassifiers
+from budgetseg.crf.potentials import Crf
+from budgetseg.errors import ModelError
+from budgetseg.files import atomic_folder
+from budgetseg.types import Classes
+
+__all__ = ["Model", "load_model", "save_model"]
+
+FORMAT = 1
+H_ARRAYS = ("centre", "scale", "weights", "bias", "prior")
+CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything that labelling needs.
+
+    Attributes
+    ----------
+    name : of the model
+    classes : what it tells apart
+    classifiers : H
+    crf : the energies
+    networks : folder of the networks behind its descriptors; None where it has none
+    settings : dataset it was trained on, tier and supervoxels a frame
+    """
+
+    name: str
+    classes: Classes
+    classifiers: SubsetClassifiers
+    crf: Crf
+    networks: Path | None
+    settings: Mapping[str, Any]
+
+
+def save_model(model: Model, folder: Path) -> None:
+    """Write a model; the folder appears whole or not at all."""
+    arrays = {f"h.{name}": getattr(model.classifiers, name) for name in H_ARRAYS}
+    arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
+    with atomic_folder(folder) as part:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / "arrays.safetensors")
+        _copy_networks(model, part / "networks")
+        manifest = {
+            "format": FORMAT,
+            "name": model.name,
+            "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
+            "descriptors": list(model.classifiers.names),
+            "lengths": list(model.classifiers.lengths),
+            "contrast": model.crf.contrast,
+            "settings": dict(model.settings),
+            "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
+        }
+        (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def load_model(folder: Path) -> Model:
+    """Read a model; sizes, shapes and digests are checked, and nothing of it is run."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        if manifest["format"] != FORMAT:
+            raise ModelError(f"{folder}: a model of format {manifest['format']}, not {FORMAT}; train it again")
+        for name, digest in manifest["files"].items():
+            if _digest(folder / name) != digest:
+                raise ModelError(f"{folder / name}: changed since the model was written; copy it again")
+        return _assemble(manifest, load_file(folder / "arrays.safetensors"), folder)
+    except FileNotFoundError as error:
+        raise ModelError(f"{folder}: no model, {error.filename} is missing; 'budgetseg train' makes one") from None
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise ModelError(f"{folder}: damaged model ({type(error).__name__}: {error}); copy or train it again") from None
+
+
+def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path) -> Model:
+    colours = np.array(manifest["classes"]["colours"], np.uint8)
+    classes = Classes(tuple(manifest["classes"]["names"]), colours)
+    names, lengths = tuple(manifest["descriptors"]), tuple(manifest["lengths"])
+    n_inputs, n_labels, n_subsets = sum(lengths), len(classes), 1 << len(names)
+    shapes = {
+        "h.centre": (n_inputs,),
+        "h.scale": (n_inputs,),
+        "h.weights": (n_subsets, n_inputs, n_labels),
+        "h.bias": (n_subsets, n_labels),
+        "h.prior": (n_labels,),
+        "crf.unary_weight": (n_labels,),
+        "crf.unary_bias": (n_labels,),
+        "crf.pair": (n_labels, n_labels),
+        "crf.expected": (n_inputs - lengths[0], n_labels),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} must be {shape}. Got {arrays[name].shape}")
+    h = SubsetClassifiers(names, lengths, **{name: arrays[f"h.{name}"] for name in H_ARRAYS})
+    crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=float(manifest["contrast"]))
+    networks = folder / "networks"
+    return Model(manifest["name"], classes, h, crf, networks if networks.is_dir() else None, manifest["settings"])
+
+
+def _copy_networks(model: Model, folder: Path) -> None:
+    """The files behind the model's descriptors, and what they have seen."""
+    if model.networks is None:
+        return
+    wanted = [model.networks / f"{name}.{suffix}" for name in model.classifiers.names for suffix in ("onnx", "toml")]
+    there = [path for path in (*wanted, model.networks / "networks.json") if path.is_file()]
+    if there:
+        folder.mkdir()
+    for path in there:
+        shutil.copyfile(path, folder / path.name)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
