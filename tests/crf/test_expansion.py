@@ -75,6 +75,14 @@ def test_the_result_is_no_worse_than_the_labels_of_the_unaries(problem: Problem)
     assert energy(problem, expand(problem)) <= energy(problem, by_unary) + CLOSE
 
 
+@given(problems())
+@few
+def test_the_result_is_no_worse_than_one_label_for_all(problem: Problem) -> None:
+    found = energy(problem, expand(problem))
+    for label in range(problem.n_labels):
+        assert found <= energy(problem, np.full(problem.n_nodes, label, np.int32)) + CLOSE
+
+
 @given(problems(REGULAR, largest=8))
 @few
 def test_no_move_improves_the_result(problem: Problem) -> None:

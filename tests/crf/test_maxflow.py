@@ -57,6 +57,25 @@ def test_the_cut_costs_what_flows(graph: Graph) -> None:
     assert cut_cost(graph, side) == flow
 
 
+def lattice(seed: int) -> Graph:
+    """Tight arcs in all directions between few sources and many sinks, or as many of both: trees are torn often."""
+    rng, width = np.random.default_rng(seed), 20
+    n = width * width
+    here = np.arange(n).reshape(width, width)
+    pairs = [(here[:, :-1], here[:, 1:]), (here[:-1], here[1:]), (here[:-1, :-1], here[1:, 1:])]
+    edges = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs]).astype(np.int32)
+    there, back = rng.integers(0, 6, (2, len(edges)))
+    excess = rng.choice([0, 15, -15, -4], n, p=[(0.4, 0.05, 0.05, 0.5), (0.3, 0.3, 0.2, 0.2)][seed % 2])
+    return edges, there, back, excess
+
+
+def test_the_flow_through_lattices_is_scipys_with_one_tree_and_with_two() -> None:
+    for seed in range(60):
+        graph = lattice(seed)
+        flow, side = min_cut(*graph)
+        assert flow == peer_flow(graph) == cut_cost(graph, side)
+
+
 @given(graphs(), st.integers(0, 2**32))
 @few
 def test_the_cut_is_the_smallest_whatever_the_order_of_nodes_and_edges(graph: Graph, seed: int) -> None:
