@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from budgetseg.types import Bool, Classes, Int32, UInt8
 __all__ = ["Footage", "fit_networks"]
 
 Say = Callable[[str], None]
+FILES = "dcnn.onnx", "dcnn_large.onnx"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +50,29 @@ def fit_networks(
         "seen": seen_frames([video.frames for video in footage], [fold.tolist() for fold in folds]),
     }
     path = folder / CARD
-    fresh = not path.exists() or json.loads(path.read_text()) != card
     with atomic_file(path) as part:
+        if not _holds(path, card):
+            _forget_networks(folder)  # first, or after a kill they would pass for networks of the new card
         part.write_text(json.dumps(card, indent=2) + "\n")
     everything = [np.ones(len(video.labels), np.bool_) for video in footage]
-    _fit_one(footage, everything, len(classes), folder, recipe, fresh, say)
+    _fit_one(footage, everything, len(classes), folder, recipe, say)
     for fold in range(n_folds):
         kept = [own != fold for own in folds]
         place, own_recipe = folder / f"fold-{fold}", replace(recipe, seed=recipe.seed + 1 + fold)
-        _fit_one(footage, kept, len(classes), place, own_recipe, fresh, say)
+        _fit_one(footage, kept, len(classes), place, own_recipe, say)
+
+
+def _holds(path: Path, card: dict[str, Any]) -> bool:
+    try:
+        return bool(json.loads(path.read_text()) == card)
+    except (OSError, ValueError):
+        return False
+
+
+def _forget_networks(folder: Path) -> None:
+    for place in (folder, *folder.glob("fold-*")):
+        for name in FILES:
+            (place / name).unlink(missing_ok=True)
 
 
 def _fit_one(
@@ -65,10 +81,9 @@ def _fit_one(
     n_labels: int,
     folder: Path,
     recipe: Recipe,
-    fresh: bool,
     say: Say,
 ) -> None:
-    if not fresh and (folder / "dcnn.onnx").exists() and (folder / "dcnn_large.onnx").exists():
+    if all((folder / name).exists() for name in FILES):
         say(f"{folder}: already trained")
         return
     frames = np.concatenate([video.frames[mask] for video, mask in zip(footage, kept, strict=True)])
