@@ -64,8 +64,9 @@ def in_processes(
 
 def advance_parent(n: int) -> None:
     """In a job of `in_processes`: so many more units are done."""
-    with _done.get_lock():
-        _done.value += n
+    if _done is not None:  # nobody is told where the job runs without a parent
+        with _done.get_lock():
+            _done.value += n
 
 
 def _begin(counter: Any) -> None:

@@ -55,11 +55,13 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
     ms_per_frame holds everything, us_per_supervoxel what is not shared. The error is that of the foretold cost of a
     call. us_per_track is for the descriptors that follow tracks.
     """
-    from budgetseg.evaluation.bench_descriptors import bench_descriptors
+    from budgetseg.evaluation.bench_descriptors import N_STEPS, bench_descriptors
 
     if data is not None and not (data / "camvid").is_dir():
         raise UsageError(f"no camvid/ in '{data}'; give the folder that holds it, or none for a street")
-    _print("descriptors", bench_descriptors(data or _usual_place("camvid"), repeats), as_json)
+    with progress("bench descriptors", N_STEPS, "steps") as advance:
+        rows = bench_descriptors(data or _usual_place("camvid"), repeats, advance)
+    _print("descriptors", rows, as_json)
 
 
 @bench.command("expansion")

@@ -133,6 +133,8 @@ def _settings(plan: Plan, descriptors: Sequence[Descriptor]) -> dict[str, object
     resources = sorted({resource.kind for descriptor in descriptors for resource in descriptor.resources})
     return {
         "dataset": plan.dataset,
+        "root": None if plan.root is None else str(plan.root.resolve()),
+        "classes": list(open_dataset(plan.dataset, plan.root).classes.names),
         "tier": plan.tier,
         "per_frame": plan.per_frame,
         "descriptors": names,

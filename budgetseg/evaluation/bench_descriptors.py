@@ -7,12 +7,12 @@ well costs are foretold is measured with all descriptors in a random order, as a
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from budgetseg.descriptors.calibrate import known_costs, warm_up
+from budgetseg.descriptors.calibrate import known_costs, save_costs, warm_up
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
@@ -20,19 +20,28 @@ from budgetseg.descriptors.motion.tracks import TrackPoints, Tracks
 from budgetseg.descriptors.registry import available, open_descriptors
 from budgetseg.evaluation.clips import CamvidDense, Street
 from budgetseg.models import bundled
-from budgetseg.processes import process_pool
+from budgetseg.processes import advance_parent, in_processes
 from budgetseg.supervoxels import segment
 
-__all__ = ["bench_descriptors"]
+__all__ = ["N_STEPS", "bench_descriptors"]
 
 Row = dict[str, str | int | float | None]
 MOTION = ("hog", "hof", "mbh")
 
+N_STEPS = 8
+"""Errors of costs, six descriptors, and the three that follow tracks together."""
 
-def bench_descriptors(data: Path | None, repeats: int = 3) -> list[Row]:
-    """A row per descriptor, on CamVid's dense run below `data`, or a rendered street without it."""
-    with process_pool(1) as pool:  # a process of its own: nobody else's threads and caches
-        return pool.submit(_measure, data, repeats).result()
+
+def bench_descriptors(
+    data: Path | None, repeats: int = 3, advance: Callable[[int], None] = lambda _: None
+) -> list[Row]:
+    """A row per descriptor, on CamVid's dense run below `data`, or a rendered street without it.
+
+    `advance` is told of `N_STEPS` steps.
+    """
+    # A process of its own: nobody else's threads and caches.
+    (rows,) = in_processes(_measure, [(data, repeats)], 1, advance)
+    return rows
 
 
 def _measure(data: Path | None, repeats: int) -> list[Row]:
@@ -46,6 +55,7 @@ def _measure(data: Path | None, repeats: int) -> list[Row]:
     descriptors = open_descriptors(available(networks), networks)
     warm_up(descriptors, scene)
     errors = _cost_errors(scene, descriptors)
+    advance_parent(1)
     rows = [_row(scene, [descriptor], repeats, errors) for descriptor in descriptors]
     motion = [descriptor for descriptor in descriptors if descriptor.name in MOTION]
     return [*rows, _row(scene, motion, repeats, errors)]
@@ -53,6 +63,7 @@ def _measure(data: Path | None, repeats: int) -> list[Row]:
 
 def _row(scene: Scene, descriptors: Sequence[Descriptor], repeats: int, errors: dict[str, float]) -> Row:
     runs = [_run(scene, descriptors) for _ in range(repeats)]
+    advance_parent(1)
     cpu_s, private_s, n_tracks = (statistics.median(column) for column in zip(*runs, strict=True))
     return {
         "descriptor": "+".join(descriptor.name for descriptor in descriptors),
@@ -89,4 +100,5 @@ def _cost_errors(scene: Scene, descriptors: Sequence[Descriptor], seed: int = 0)
         region, name = int(call // n), descriptors[int(call % n)].name
         foretold_s = live.cost(region, name)
         errors[name].append(abs(foretold_s / live.compute(region, name).total_s - 1))
+    save_costs(live.costs)
     return {name: statistics.median(values) for name, values in errors.items()}

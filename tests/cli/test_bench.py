@@ -48,7 +48,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path | None, int]]:
     """What the bench of descriptors was asked to measure; it answers one row at once."""
     asked: list[tuple[Path | None, int]] = []
 
-    def answer(data: Path | None, repeats: int) -> list[Row]:
+    def answer(data: Path | None, repeats: int, *_: object) -> list[Row]:
         asked.append((data, repeats))
         return [ROW]
 
