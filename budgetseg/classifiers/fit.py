@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 from budgetseg.classifiers.logistic import Linear, fit_logistic, second_moments, softmax
 from budgetseg.classifiers.samples import Samples
 from budgetseg.classifiers.subsets import SubsetClassifiers, check_finite, columns_of
-from budgetseg.types import Bool, Float32, Float64, Int64
+from budgetseg.errors import UsageError
+from budgetseg.types import Bool, Float32, Float64, Int32, Int64
 
 __all__ = ["Fitted", "Recipe", "fit_subsets", "n_fits"]
 
@@ -72,12 +73,13 @@ def fit_subsets(
 ) -> Fitted:
     """One classifier a subset of the descriptors of the samples."""
     names, blocks = tuple(samples.values), [samples.place, *samples.values.values()]
-    check_finite(np.concatenate([block.sum(axis=1, keepdims=True) for block in blocks], axis=1), samples.values)
+    sums = np.concatenate([block.sum(axis=1, keepdims=True) for block in blocks], axis=1)
+    check_finite(sums, samples.values, np.arange(len(sums)))
     lengths = tuple(block.shape[1] for block in blocks)
     centre = np.concatenate([block.mean(axis=0) for block in blocks])
     scale = np.repeat([max(float(np.sqrt(block.var(axis=0).sum())), 1e-6) for block in blocks], lengths)
     x = ((np.concatenate(blocks, axis=1) - centre) / scale).astype(np.float32)
-    folds = np.unique(samples.fold)
+    folds = _folds_of(samples)
     learner = _Learner(lengths, samples.truth.shape[1], advance)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:  # a fit for each core beats two cores for each fit
         parts = list(pool.map(lambda fold: _part(x, samples, samples.fold != fold, recipe), folds))
@@ -106,6 +108,13 @@ def fit_subsets(
     )
     out_of_fold = np.stack([softmax(scores * sharp) for scores, sharp in zip(said, sharpness, strict=True)], axis=1)
     return Fitted(classifiers, out_of_fold, decay)
+
+
+def _folds_of(samples: Samples) -> Int32:
+    """All folds; refuse samples of which one fold holds every label, since nothing is left to learn from."""
+    if len(np.unique(samples.fold[samples.truth.any(axis=1)])) < 2:
+        raise UsageError("labelled supervoxels are all in one fold; learning needs more videos, or longer ones")
+    return np.unique(samples.fold)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from budgetseg.types import Float32, Float64, Int64
 
 __all__ = ["Linear", "fit_logistic", "second_moments", "softmax"]
 
-NEVER = -30.0  # score of a class that was not seen in training: its probability is zero for all that matters
+NEVER = -1e3  # score of a class that was not seen in training: its probability is zero at any temperature
 
 
 @dataclass(frozen=True, eq=False)

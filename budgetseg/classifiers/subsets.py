@@ -82,7 +82,7 @@ class SubsetClassifiers:
     def _predict_alike(self, values: Mapping[str, Float32], place: Float32, subset: int, rows: Int64) -> Float32:
         used = [name for d, name in enumerate(self.names) if subset >> d & 1]
         inputs = np.concatenate([place[rows], *(values[name][rows] for name in used)], axis=1)
-        check_finite(inputs, {name: values[name] for name in used})
+        check_finite(inputs, {name: values[name] for name in used}, rows)
         columns = columns_of(subset, self.lengths)
         scaled = (inputs - self.centre[columns]) / self.scale[columns]
         return softmax(scaled @ self.weights[subset][columns] + self.bias[subset])
@@ -94,11 +94,11 @@ def columns_of(subset: int, lengths: tuple[int, ...]) -> Bool:
     return np.repeat(has, lengths)
 
 
-def check_finite(inputs: Float32, values: Mapping[str, Float32]) -> None:
-    """Refuse what a descriptor should never have said, by name."""
+def check_finite(inputs: Float32, values: Mapping[str, Float32], rows: Int64) -> None:
+    """Refuse what a descriptor should never have said, by name; other rows may hold anything."""
     if np.isfinite(inputs).all():
         return
-    for name, rows in values.items():
-        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    for name, own in values.items():
+        bad = rows[~np.isfinite(own[rows]).all(axis=1)]
         if len(bad):
             raise UsageError(f"descriptor '{name}' of supervoxel {bad[0]} is not finite; it must be")

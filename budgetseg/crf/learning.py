@@ -18,7 +18,7 @@ from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
 __all__ = ["Example", "Recipe", "learn_crf", "potts"]
 
-NEVER = np.float32(1e3)  # energy of a label that is known to be wrong
+NEVER = np.float32(1e3)  # energy of a label that is known to be wrong, for a supervoxel of mean size or less
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,12 @@ class Recipe:
 
 
 def potts(prior: Float64, expected: Float32, price: float = 0.15, contrast: float = 1.0, balance: float = 0.5) -> Crf:
-    """The hand-set model: one price for all pairs of labels, and a bias that favours rare classes."""
+    """The hand-set model: one price for all pairs of labels, and a bias that favours rare classes.
+
+    Classes that never occur are not favoured: H knows nothing of them.
+    """
     n_labels = len(prior)
-    bias = balance * np.log(np.maximum(prior, 1e-6))
+    bias = balance * np.log(np.where(prior > 0, np.maximum(prior, 1e-6), 1))
     pair = np.float32(price) * (1 - np.eye(n_labels, dtype=np.float32))
     return Crf(np.ones(n_labels, np.float32), bias.astype(np.float32), pair, contrast, expected)
 
@@ -77,7 +80,7 @@ def learn_crf(
         slope = np.mean([_subgradient(crf, example, rarity) for example in examples], axis=0)
         slope += recipe.pull * (figures - origin)
         figures = _allowed(figures - recipe.rate / (1 + step / 10) * slope, len(prior))
-        if 2 * step >= recipe.n_rounds:
+        if 2 * (step + 1) > recipe.n_rounds:
             kept.append(figures)
         advance(1)
     return _with_figures(start, np.mean(kept, axis=0))
@@ -92,7 +95,8 @@ def _subgradient(crf: Crf, example: Example, rarity: Float64) -> Float64:
     charge = (truth * rarity / np.maximum(labelled, 1) * sizes[:, None]).astype(np.float32)
     violating = expand(replace(problem, unary=problem.unary + charge))
     wrong = (truth < truth.max(axis=1, keepdims=True)) & (labelled > 0)
-    right = expand(replace(problem, unary=problem.unary + NEVER * wrong.astype(np.float32)))
+    never = NEVER * np.maximum(sizes, 1)[:, None].astype(np.float32)
+    right = expand(replace(problem, unary=problem.unary + never * wrong))
     return (_features(crf, problem, example, right) - _features(crf, problem, example, violating)) / len(truth)
 
 
