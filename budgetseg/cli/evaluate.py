@@ -24,6 +24,9 @@ def evaluate(
         str, typer.Option(help="crf, crf-full, and unary, unary-full without the CRF; with commas between them.")
     ] = "unary,crf,unary-full,crf-full",
     budgets: Annotated[str, typer.Option(help="Only 'inf', no bound, so far.")] = "inf",
+    networks: Annotated[
+        Path | None, typer.Option(help="Folder of networks with folds, for videos that the model's own have seen.")
+    ] = None,
     per_frame: Annotated[int | None, typer.Option(min=1, help="Supervoxels a frame.  [default: what suits]")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results.json and tables.")] = Path(
         "results"
@@ -35,21 +38,23 @@ def evaluate(
 
     Descriptors are kept in OUTPUT/table, so that a second evaluation is quick.
     """
+    from budgetseg.datasets import open_dataset
     from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
     from budgetseg.descriptors.table import read_table
     from budgetseg.evaluation.environment import environment
-    from budgetseg.evaluation.experiment import descriptors_of, evaluate_unbounded
+    from budgetseg.evaluation.experiment import check_classes, descriptors_of, evaluate_unbounded
     from budgetseg.files import atomic_file
     from budgetseg.models.bundle import load_model
 
     if budgets != "inf":
         raise UsageError(f"budgets must be 'inf' so far. Got '{budgets}'")
     trained = load_model(model)
+    check_classes(trained, open_dataset(dataset, root).classes)
     names = tuple(name.strip() for name in methods.split(","))
     for name in names:
         descriptors_of(name, trained)  # what is wrong with it should be told before the work
     tier, known = trained.settings["tier"], trained.classifiers.names
-    plan = Plan(dataset, root, (split,), known, trained.networks, per_frame, tier)
+    plan = Plan(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
     with progress("describe", count_frames(plan)) as advance:
         folders = describe_dataset(plan, output / "table", threads or os.cpu_count() or 1, advance)
     rows = evaluate_unbounded(trained, [read_table(folder) for folder in folders], names)
@@ -69,9 +74,13 @@ def evaluate(
 
 def _figures(rows: list[Row]) -> Rows:
     kinds = {"class_average": "class average", "global": "global", "miou": "mean IoU"}
-    return [(name, *(f"{100 * row['accuracy'][kind]:.1f}" for row in rows)) for kind, name in kinds.items()]
+    return [(name, *(_percent(row["accuracy"][kind]) for row in rows)) for kind, name in kinds.items()]
 
 
 def _classes(rows: list[Row]) -> Rows:
     names = rows[0]["accuracy"]["per_class"]
-    return [(name, *(f"{100 * row['accuracy']['per_class'][name]:.1f}" for row in rows)) for name in names]
+    return [(name, *(_percent(row["accuracy"]["per_class"][name]) for row in rows)) for name in names]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"

@@ -11,7 +11,7 @@ __all__ = ["Accuracy", "accuracy_of", "confusion_of"]
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Figures over labelled pixels, 0 to 1.
+    """Figures over labelled pixels, 0 to 1; nan where there are none.
 
     Attributes
     ----------
@@ -43,5 +43,7 @@ def accuracy_of(confusion: Int64) -> Accuracy:
     per_class = np.full(len(true), np.nan)
     per_class[there] = right[there] / true[there]
     overlap = right[there] / (true + said - right)[there]
-    overall = float(right.sum() / max(true.sum(), 1))
+    if not there.any():
+        return Accuracy(np.nan, np.nan, np.nan, per_class)
+    overall = float(right.sum() / true.sum())
     return Accuracy(overall, float(per_class[there].mean()), float(overlap.mean()), per_class)

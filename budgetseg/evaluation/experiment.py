@@ -13,9 +13,9 @@ from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.learning.train import HAND_MADE
 from budgetseg.models.bundle import Model
-from budgetseg.types import Int32, Int64
+from budgetseg.types import Classes, Int32, Int64
 
-__all__ = ["METHODS", "descriptors_of", "evaluate_unbounded"]
+__all__ = ["METHODS", "check_classes", "descriptors_of", "evaluate_unbounded"]
 
 Row = dict[str, Any]
 
@@ -51,6 +51,13 @@ def descriptors_of(method: str, model: Model) -> tuple[str, ...]:
     return METHODS[key]
 
 
+def check_classes(model: Model, classes: Classes) -> None:
+    """Refuse videos that are labelled with other classes than the model tells apart."""
+    if classes.names != model.classes.names:
+        known, others = (", ".join(of.names) for of in (model.classes, classes))
+        raise UsageError(f"the model tells apart {known}; the dataset has {others}; train a model on such a dataset")
+
+
 def _has_crf(method: str) -> bool:
     return not method.startswith("unary")
 
@@ -65,6 +72,11 @@ def _label(model: Model, table: VideoTable, names: Sequence[str], with_crf: bool
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
 
+def _or_none(figure: float) -> float | None:
+    """JSON has no nan."""
+    return None if np.isnan(figure) else figure
+
+
 def _row(method: str, video: str, n: int, names: Sequence[str], confusion: Int64, spent_s: float, model: Model) -> Row:
     accuracy = accuracy_of(confusion)
     classes = zip(model.classes.names, accuracy.per_class.tolist(), strict=True)
@@ -77,9 +89,9 @@ def _row(method: str, video: str, n: int, names: Sequence[str], confusion: Int64
         "seed": 0,
         "n_supervoxels": n,
         "accuracy": {
-            "global": accuracy.overall,
-            "class_average": accuracy.class_average,
-            "miou": accuracy.miou,
+            "global": _or_none(accuracy.overall),
+            "class_average": _or_none(accuracy.class_average),
+            "miou": _or_none(accuracy.miou),
             "per_class": {name: value for name, value in classes if value == value},
         },
         "descriptor_counts": dict.fromkeys(names, n),

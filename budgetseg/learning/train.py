@@ -7,7 +7,9 @@ Each stage leaves its result in the work folder, so that an interrupted training
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +71,7 @@ def train_model(
     plan: Plan, output: Path, work: Path, recipe: TrainRecipe, cores: int = 1, stage: Stage = lambda *_: lambda _: None
 ) -> Report:
     """Train on the splits of a plan and write the model to `output`."""
+    _try_out(output)
     tables = _describe(plan, work / "table", cores, stage)
     samples = samples_of(tables)
     fitted = _fit_classifiers(samples, work / "classifiers", recipe.classifiers, cores, stage)
@@ -79,6 +82,16 @@ def train_model(
     return Report(fitted.decay, expected_calibration_error(fitted.out_of_fold[:, -1], samples.truth))
 
 
+class _EnoughError(Exception):
+    pass
+
+
+def _try_out(folder: Path) -> None:
+    """Refuse a place that cannot be written before the work, not after it."""
+    with suppress(_EnoughError), atomic_folder(folder):
+        raise _EnoughError
+
+
 def _describe(plan: Plan, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:
     advance = stage("describe", count_frames(plan), "frames")
     return [read_table(place) for place in describe_dataset(plan, folder, cores, advance)]
@@ -86,7 +99,7 @@ def _describe(plan: Plan, folder: Path, cores: int, stage: Stage) -> list[VideoT
 
 def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, cores: int, stage: Stage) -> Fitted:
     """H and its out-of-fold predictions, from the folder if they are there."""
-    card = {"recipe": str(recipe), "descriptors": list(samples.values), "n": len(samples), "sum": _checksum(samples)}
+    card = {"recipe": str(recipe), "descriptors": list(samples.values), "samples": _digest(samples)}
     if (folder / "card.json").exists() and json.loads((folder / "card.json").read_text())["of"] == card:
         return _read_fitted(folder)
     total = n_fits(len(samples.values), len(np.unique(samples.fold)), recipe)
@@ -107,9 +120,12 @@ def _read_fitted(folder: Path) -> Fitted:
     return Fitted(h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), about["decay"])
 
 
-def _checksum(samples: Samples) -> float:
-    """Another table gives another number."""
-    return float(sum(np.asarray(values, np.float64).sum() for values in samples.values.values()))
+def _digest(samples: Samples) -> str:
+    """Other descriptors, labels or folds give another one."""
+    digest = sha256()
+    for array in (samples.place, *samples.values.values(), samples.truth, samples.fold):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _learn_crf(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, recipe: CrfRecipe, stage: Stage) -> Crf:

@@ -28,6 +28,7 @@ __all__ = ["Model", "load_model", "save_model"]
 FORMAT = 1
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior")
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
+_DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +79,13 @@ def load_model(folder: Path) -> Model:
         manifest = json.loads((folder / "manifest.json").read_text())
         if manifest["format"] != FORMAT:
             raise ModelError(f"{folder}: a model of format {manifest['format']}, not {FORMAT}; train it again")
-        for name, digest in manifest["files"].items():
+        for name, digest in {"arrays.safetensors": None, **manifest["files"]}.items():
             if _digest(folder / name) != digest:
                 raise ModelError(f"{folder / name}: changed since the model was written; copy it again")
         return _assemble(manifest, load_file(folder / "arrays.safetensors"), folder)
     except FileNotFoundError as error:
         raise ModelError(f"{folder}: no model, {error.filename} is missing; 'budgetseg train' makes one") from None
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    except _DAMAGES as error:
         raise ModelError(f"{folder}: damaged model ({type(error).__name__}: {error}); copy or train it again") from None
 
 
@@ -92,8 +93,12 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     colours = np.array(manifest["classes"]["colours"], np.uint8)
     classes = Classes(tuple(manifest["classes"]["names"]), colours)
     names, lengths = tuple(manifest["descriptors"]), tuple(manifest["lengths"])
+    contrast, tier = float(manifest["contrast"]), manifest["settings"]["tier"]
+    if len(lengths) != 1 + len(names) or not np.isfinite(contrast) or not isinstance(tier, str):
+        raise ValueError(f"{len(names)} descriptors, {len(lengths)} lengths, contrast {contrast}, tier {tier}")
     n_inputs, n_labels, n_subsets = sum(lengths), len(classes), 1 << len(names)
     shapes = {
+        "colours": (n_labels, 3),
         "h.centre": (n_inputs,),
         "h.scale": (n_inputs,),
         "h.weights": (n_subsets, n_inputs, n_labels),
@@ -105,12 +110,14 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
         "crf.expected": (n_inputs - lengths[0], n_labels),
     }
     for name, shape in shapes.items():
-        if arrays[name].shape != shape:
-            raise ValueError(f"{name} must be {shape}. Got {arrays[name].shape}")
+        array = {"colours": colours, **arrays}[name]
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be {shape} and finite. Got {array.shape}")
     h = SubsetClassifiers(names, lengths, **{name: arrays[f"h.{name}"] for name in H_ARRAYS})
-    crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=float(manifest["contrast"]))
-    networks = folder / "networks"
-    return Model(manifest["name"], classes, h, crf, networks if networks.is_dir() else None, manifest["settings"])
+    crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=contrast)
+    has_networks = any(name.startswith("networks/") for name in manifest["files"])  # others may lie there
+    networks = folder / "networks" if has_networks else None
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"])
 
 
 def _copy_networks(model: Model, folder: Path) -> None:

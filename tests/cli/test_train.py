@@ -1,0 +1,101 @@
+"""`budgetseg train`, as a user meets it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from budgetseg.cli.app import app, main
+from budgetseg.models.bundle import load_model
+from tests.learning.scenes import NAMES, write_scenes
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_scenes(tmp_path_factory.mktemp("scenes"))
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """The line that a command with bad input ends with, after checking that the exit code is 2."""
+
+    def refused(*words: object) -> str:
+        monkeypatch.setattr("sys.argv", ["budgetseg", "train", *map(str, words)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        assert exit_.value.code == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        (line,) = err.splitlines()
+        return line
+
+    return refused
+
+
+def test_the_help_teaches_the_command() -> None:
+    result = CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "200"})
+    text = " ".join(result.stdout.split())
+    assert result.exit_code == 0
+    options = "--root --output --networks --split --descriptors --per-frame --tier --balance --work --threads"
+    assert all(option in text for option in options.split())
+    assert "Without --networks the model has the hand-made descriptors alone" in text
+    assert "the same command goes on where it was" in text
+
+
+def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp_path: Path) -> None:
+    words = ["train", "folder", "--root", str(root), "-o", str(tmp_path / "streets"), "--descriptors", "hog, hof"]
+    words += ["--per-frame", "8", "--tier", "fast", "--threads", "2", "--balance", "0.3"]
+    said = []
+    for _ in range(2):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+        said.append(result.stdout)
+        model = load_model(tmp_path / "streets")
+    first, last = said[0].splitlines()
+    assert first.startswith("Calibration error of H on unseen folds: ")
+    assert 0 < float(first.split()[-2]) < 50
+    assert last == f"The model is in {tmp_path / 'streets'}"
+    assert said[1] == said[0]
+    assert (model.name, model.classes.names, model.classifiers.names) == ("streets", NAMES, ("hog", "hof"))
+    assert model.settings["tier"] == "fast"
+    assert np.isfinite(model.crf.pair).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["streets", "streets-work"]
+    assert json.loads((tmp_path / "streets" / "manifest.json").read_text())["format"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--descriptors", "colour,hoof"], "no descriptor 'hoof'; choose from colour, hog, hof, mbh"),
+        (["--networks", "nowhere"], "no folder 'nowhere' of networks; 'budgetseg train-network' makes one"),
+        (["--split", "holidays"], "no split 'holidays'"),
+        (["--tier", "best"], "no supervoxel tier 'best'; choose from"),
+        (["--balance", "2"], "see budgetseg train --help"),
+        (["--per-frame", "0"], "see budgetseg train --help"),
+        (["--threads", "0"], "see budgetseg train --help"),
+        (["--root", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
+    root: Path, tmp_path: Path, refused: Callable[..., str], words: list[str], line: str
+) -> None:
+    found = refused("folder", "--root", root, "-o", tmp_path / "out", *words)
+    assert found.startswith("budgetseg: ")
+    assert line in found
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_dataset_must_be_named(refused: Callable[..., str]) -> None:
+    assert "missing argument 'dataset'" in refused().lower()
+    assert "no dataset 'kitti'; choose from" in refused("kitti")
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_work(
+    root: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert "cannot write" in refused("folder", "--root", root, "-o", tmp_path / "mine")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -1,0 +1,211 @@
+"""A model on disk: the same when it comes back, or refused in one line."""
+
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from budgetseg.classifiers.samples import place_of
+from budgetseg.errors import ModelError
+from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
+from tests.models.made import HAND_MADE, random_model, random_table
+
+LENGTHS = {**HAND_MADE, "dcnn": 3}
+
+
+@pytest.fixture
+def networks(tmp_path: Path) -> Path:
+    """A network of the model, its card and its past, and a network of another model."""
+    folder = tmp_path / "networks"
+    folder.mkdir()
+    for name in ("dcnn.onnx", "dcnn.toml", "networks.json", "large.onnx", "dcnn_0.onnx"):
+        (folder / name).write_text(f"content of {name}")
+    return folder
+
+
+@pytest.fixture
+def model(networks: Path) -> Model:
+    return random_model(LENGTHS, networks=networks)
+
+
+@pytest.fixture
+def folder(model: Model, tmp_path: Path) -> Path:
+    """A model on disk."""
+    save_model(model, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def refused(folder: Path) -> str:
+    """The line that reading a model ends with."""
+    with pytest.raises(ModelError) as error:
+        load_model(folder)
+    assert len(str(error.value).splitlines()) == 1
+    assert str(folder) in str(error.value)
+    return str(error.value)
+
+
+def edit_manifest(folder: Path, **changes: object) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def change_arrays(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Other arrays, with a digest that fits: as a program that writes models badly would leave them."""
+    path = folder / "arrays.safetensors"
+    arrays = dict(load_file(path))
+    change(arrays)
+    save_file(arrays, path)
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    edit_manifest(folder, files=files | {path.name: sha256(path.read_bytes()).hexdigest()})
+
+
+def test_what_comes_back_is_what_was_written(model: Model, folder: Path) -> None:
+    again = load_model(folder)
+    assert (again.name, again.settings) == (model.name, model.settings)
+    assert again.classes.names == model.classes.names
+    assert np.array_equal(again.classes.colours, model.classes.colours)
+    assert (again.classifiers.names, again.classifiers.lengths) == (tuple(LENGTHS), model.classifiers.lengths)
+    assert again.crf.contrast == model.crf.contrast
+    pairs = [(again.classifiers, model.classifiers, H_ARRAYS), (again.crf, model.crf, CRF_ARRAYS)]
+    for one, other, names in pairs:
+        for name in names:
+            assert np.array_equal(getattr(one, name), getattr(other, name)), name
+            assert getattr(one, name).dtype == getattr(other, name).dtype, name
+
+
+def test_predictions_are_the_same_for_every_subset(model: Model, folder: Path) -> None:
+    table = random_table(LENGTHS)
+    place = place_of(table.graph)
+    one, other = (each.classifiers.predict_all(table.values, place) for each in (model, load_model(folder)))
+    assert np.array_equal(one, other)
+
+
+def test_the_networks_of_its_descriptors_travel_with_it_and_no_others(model: Model, folder: Path) -> None:
+    again = load_model(folder)
+    assert again.networks == folder / "networks"
+    assert sorted(path.name for path in again.networks.iterdir()) == ["dcnn.onnx", "dcnn.toml", "networks.json"]
+    assert model.networks is not None
+    for path in again.networks.iterdir():
+        assert path.read_bytes() == (model.networks / path.name).read_bytes()
+
+
+def test_a_model_without_networks_has_none_even_where_others_lie_around(folder: Path) -> None:
+    save_model(random_model(HAND_MADE), folder)
+    assert load_model(folder).networks is None
+
+
+def test_a_model_can_be_written_over_itself(folder: Path) -> None:
+    again = load_model(folder)
+    save_model(replace(again, name="renamed"), folder)
+    renamed = load_model(folder)
+    assert renamed.name == "renamed"
+    assert renamed.networks == folder / "networks"
+
+
+def test_a_model_that_could_not_be_finished_leaves_nothing(model: Model, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(TypeError):
+        save_model(replace(model, settings={"tier": object()}), tmp_path / "other")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_nothing_is_unpickled(folder: Path, tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (tmp_path / "sprung",)
+
+    (folder / "arrays.safetensors").write_bytes(pickle.dumps(Trap()))
+    digest = sha256(pickle.dumps(Trap())).hexdigest()
+    edit_manifest(folder, files={"arrays.safetensors": digest})
+    assert "damaged model" in refused(folder)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("file", ["arrays.safetensors", "networks/dcnn.onnx", "networks/networks.json"])
+def test_a_changed_byte_is_noticed(folder: Path, file: str) -> None:
+    content = bytearray((folder / file).read_bytes())
+    content[-1] ^= 1
+    (folder / file).write_bytes(content)
+    line = refused(folder)
+    assert file in line
+    assert line.endswith("changed since the model was written; copy it again")
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "arrays.safetensors", "networks/dcnn.onnx"])
+def test_a_missing_file_is_named(folder: Path, file: str) -> None:
+    (folder / file).unlink()
+    line = refused(folder)
+    assert f"{file} is missing" in line
+    assert "'budgetseg train' makes one" in line
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "holidays").mkdir()
+    (tmp_path / "holidays" / "photo.jpg").touch()
+    assert "no model" in refused(tmp_path / "holidays")
+    assert "no model" in refused(tmp_path / "nowhere")
+    refused(tmp_path / "holidays" / "photo.jpg")
+
+
+def test_another_format_is_refused(folder: Path) -> None:
+    edit_manifest(folder, format=99)
+    assert refused(folder).endswith("a model of format 99, not 1; train it again")
+
+
+@pytest.mark.parametrize("size", [0, 4, 100, -1])
+def test_arrays_that_are_cut_are_refused(folder: Path, size: int) -> None:
+    path = folder / "arrays.safetensors"
+    path.write_bytes(path.read_bytes()[:size])
+    assert "arrays.safetensors: changed" in refused(folder)
+    edit_manifest(folder, files={path.name: sha256(path.read_bytes()).hexdigest()})
+    assert "damaged model" in refused(folder)
+
+
+@pytest.mark.parametrize("name", [*(f"h.{name}" for name in H_ARRAYS), *(f"crf.{name}" for name in CRF_ARRAYS)])
+def test_an_array_that_is_missing_or_of_another_shape_is_named(folder: Path, name: str) -> None:
+    change_arrays(folder, lambda arrays: arrays.update({name: arrays[name][:-1]}))
+    assert f"{name} must be (" in refused(folder)
+    change_arrays(folder, lambda arrays: arrays.pop(name))
+    assert name in refused(folder)
+
+
+def test_an_array_that_is_not_finite_is_named(folder: Path) -> None:
+    change_arrays(folder, lambda arrays: arrays["crf.pair"].fill(np.nan))
+    assert "crf.pair must be (3, 3) and finite" in refused(folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"format": 1}', "\udcff"], ids=repr)
+def test_a_manifest_that_is_none_is_refused(folder: Path, text: str) -> None:
+    (folder / "manifest.json").write_bytes(text.encode(errors="surrogateescape"))
+    assert "damaged model" in refused(folder)
+
+
+CHANGES: list[dict[str, object]] = [
+    {"files": []},
+    {"files": {}},
+    {"lengths": []},
+    {"lengths": [21, 5, 3, 4, 1, 1, 3]},
+    {"lengths": "many"},
+    {"descriptors": ["colour"]},
+    {"classes": {"names": ["road"], "colours": [[0, 0, 0]]}},
+    {"classes": {"names": ["road", "sky", "tree"], "colours": [[0, 0, 300]] * 3}},
+    {"classes": {"names": ["road", "sky", "tree"], "colours": [[0, 0, 0]]}},
+    {"contrast": None},
+    {"contrast": float("nan")},
+    {"settings": {}},
+    {"settings": {"tier": 3}},
+    {"settings": []},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_a_manifest_that_does_not_fit_the_arrays_is_refused(folder: Path, change: dict[str, object]) -> None:
+    edit_manifest(folder, **change)
+    refused(folder)
