@@ -29,11 +29,13 @@ class Recipe:
     ----------
     decays : strengths of regularisation to choose from
     most_rows : supervoxels that a fit takes at most, drawn at random
+    n_steps : of a fit; more bring it closer to its minimum, but not closer to what it has not seen
     seed : of that draw
     """
 
     decays: tuple[float, ...] = (1e-3, 1e-4, 1e-5)
-    most_rows: int = 30_000
+    most_rows: int = 20_000
+    n_steps: int = 25
     seed: int = 0
 
 
@@ -80,7 +82,7 @@ def fit_subsets(
     scale = np.repeat([max(float(np.sqrt(block.var(axis=0).sum())), 1e-6) for block in blocks], lengths)
     x = ((np.concatenate(blocks, axis=1) - centre) / scale).astype(np.float32)
     folds = _folds_of(samples)
-    learner = _Learner(lengths, samples.truth.shape[1], advance)
+    learner = _Learner(lengths, samples.truth.shape[1], recipe.n_steps, advance)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:  # a fit for each core beats two cores for each fit
         parts = list(pool.map(lambda fold: _part(x, samples, samples.fold != fold, recipe), folds))
         held = [np.flatnonzero(samples.fold == fold) for fold in folds]
@@ -121,12 +123,13 @@ def _folds_of(samples: Samples) -> Int32:
 class _Learner:
     lengths: tuple[int, ...]
     n_labels: int
+    n_steps: int
     advance: Callable[[int], None]
 
     def fit(self, part: _Part, subset: int, decay: float) -> Linear:
         columns = columns_of(subset, self.lengths)
         x, moments = np.ascontiguousarray(part.x[:, columns]), part.moments[np.ix_(columns, columns)]
-        model = fit_logistic(x, part.labels, part.weight, self.n_labels, decay, moments)
+        model = fit_logistic(x, part.labels, part.weight, self.n_labels, decay, moments, self.n_steps)
         self.advance(1)
         return model
 

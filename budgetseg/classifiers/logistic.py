@@ -57,6 +57,7 @@ def fit_logistic(
     n_labels: int,
     decay: float,
     moments: Float64 | None = None,
+    n_steps: int = 60,
 ) -> Linear:
     """The minimum of the weighted mean of -log p(label | x), plus decay / 2 · |weights|².
 
@@ -68,6 +69,7 @@ def fit_logistic(
     n_labels : L; classes that do not occur get a probability of about zero
     decay : strength of regularisation
     moments : (d, d) `second_moments` of x, if they are at hand
+    n_steps : of L-BFGS at most
     """
     present, target = np.unique(labels, return_inverse=True)
     n_columns, n_present = x.shape[1], len(present)
@@ -90,7 +92,7 @@ def fit_logistic(
 
     start = np.zeros(n_present * (n_columns + 1))
     start[:n_present] = np.log(np.bincount(target, share, n_present))
-    options = {"maxiter": 60, "ftol": 1e-6, "gtol": 1e-5, "maxcor": 10}
+    options = {"maxiter": n_steps, "ftol": 1e-6, "gtol": 1e-5, "maxcor": 10}
     best = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     weights, bias = np.zeros((n_columns, n_labels), np.float32), np.full(n_labels, NEVER, np.float32)
     weights[:, present] = solve_triangular(factor, best[n_present:].reshape(n_columns, n_present))

@@ -51,7 +51,7 @@ class Recipe:
 
     balance: float = 0.5
     pull: float = 0.1
-    rate: float = 0.3
+    rate: float = 2.0
     n_rounds: int = 40
 
 

@@ -123,7 +123,7 @@ def test_one_core_and_two_learn_the_same() -> None:
 
 def test_the_seed_draws_the_rows() -> None:
     samples = drawn(300)
-    one, two, again = (fit_subsets(samples, Recipe((1e-4,), 100, seed)).out_of_fold for seed in (0, 1, 0))
+    one, two, again = (fit_subsets(samples, Recipe((1e-4,), 100, seed=seed)).out_of_fold for seed in (0, 1, 0))
     assert np.array_equal(one, again)
     assert not np.array_equal(one, two)
 
