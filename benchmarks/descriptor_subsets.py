@@ -48,9 +48,8 @@ def main(folder: Path, reported: str, root: Path) -> None:
     there = truth > 0
     print("| descriptors | global | class average |\n|---|---|---|")
     for subset, own in zip(subsets, hits, strict=True):
-        print(
-            f"| {' + '.join(subset)} | {100 * own.sum() / truth.sum():.1f} | {100 * (own[there] / truth[there]).mean():.1f} |"
-        )
+        figures = own.sum() / truth.sum(), (own[there] / truth[there]).mean()
+        print(f"| {' + '.join(subset)} | {100 * figures[0]:.1f} | {100 * figures[1]:.1f} |")
     four = tuple(name for name in ("colour", "hog", "hof", "mbh") if name in names)
     shown = [subset for subset in (*SHOWN, four) if subset in subsets]
     labels = open_dataset(root.name, root).classes.names

@@ -76,12 +76,12 @@ def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
     alike, mixed = _sort_edges(graph.edges, evidence.subsets)
     weight = contact.copy()
     weight[alike] *= _similarity(graph.edges[alike], evidence, crf.contrast)
-    apart = _expected_distances(crf.expected, evidence.starts)
-    nowhere = crf.pair * np.exp(-crf.contrast * apart.mean(axis=0))
-    tables = np.repeat(crf.pair[None], 2 + len(mixed), axis=0)
-    tables[1] = nowhere
+    tables = np.empty((2 + len(mixed), *crf.pair.shape), np.float32)
+    tables[0] = crf.pair
+    tables[1] = crf.pair * np.exp(-crf.contrast * _expected_distances(crf.expected, evidence.starts))
     known = evidence.inputs, evidence.subsets, evidence.starts
-    _mixed_tables(graph.edges[mixed], *known, crf.expected, crf.contrast, tables[2:])
+    apart = _node_distances(graph.edges[mixed], *known, np.ascontiguousarray(crf.expected.T))
+    _mixed_tables(graph.edges[mixed], *known, apart, crf.pair, crf.contrast, tables[2:])
     table_of = np.ones(len(graph.edges), np.int32)
     table_of[alike] = 0
     table_of[mixed] = 2 + np.arange(len(mixed))
@@ -100,9 +100,12 @@ def _similarity(edges: Int32, evidence: Evidence, contrast: float) -> Float32:
 
 
 def _expected_distances(expected: Float32, starts: Int64) -> Float32:
-    """Half the squared distance of what is expected of two labels, (D, L, L)."""
-    blocks = [expected[start:stop] for start, stop in pairwise(starts)]
-    return np.stack([((block[:, :, None] - block[:, None, :]) ** 2).sum(axis=0) / 2 for block in blocks])
+    """Half the mean squared distance of what is expected of two labels, (L, L); none without descriptors."""
+    found = np.zeros((expected.shape[1], expected.shape[1]), np.float32)
+    for start, stop in pairwise(starts):
+        block = expected[start:stop]
+        found += ((block[:, :, None] - block[:, None, :]) ** 2).sum(axis=0) / 2
+    return found / np.float32(max(len(starts) - 1, 1))
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -123,29 +126,54 @@ def _distances(edges, inputs, subsets, starts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _mixed_tables(edges, inputs, subsets, starts, expected, contrast, tables):  # type: ignore[no-untyped-def]
-    """Multiply each edge's table (E, L, L) by its similarities."""
-    n_labels = expected.shape[1]
-    distance = np.empty((n_labels, n_labels), np.float32)
+def _node_distances(edges, inputs, subsets, starts, expected):  # type: ignore[no-untyped-def]
+    """Half the squared distance of descriptors to what is expected of labels, (N, D, L); expected is (L, d).
+
+    Only where the other end of some edge lacks the descriptor, else it is anything. Once for all edges of a node.
+    """
+    wanted = np.zeros(len(subsets), np.int32)
     for e in range(len(edges)):
         i, j = edges[e]
-        distance[:] = 0
-        either = subsets[i] | subsets[j]
-        n = 0
+        wanted[i] |= subsets[i] & ~subsets[j]
+        wanted[j] |= subsets[j] & ~subsets[i]
+    found = np.empty((len(subsets), len(starts) - 1, len(expected)), np.float32)
+    for i in range(len(subsets)):
         for k in range(len(starts) - 1):
-            if not either >> k & 1:
-                continue
-            n += 1
+            if wanted[i] >> k & 1:
+                for label in range(len(expected)):
+                    found[i, k, label] = _apart(inputs[i], expected[label], starts[k], starts[k + 1])
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _mixed_tables(edges, inputs, subsets, starts, apart, pair, contrast, tables):  # type: ignore[no-untyped-def]
+    """Write price times similarity of each edge (E, L, L).
+
+    Distances are sums of a part that is common, one of the first end's label and one of the second's, so similarities
+    are products: 2L + 1 exponentials for L² of them.
+    """
+    n_labels = len(pair)
+    of_first, of_second = np.empty(n_labels, np.float32), np.empty(n_labels, np.float32)
+    for e in range(len(edges)):
+        i, j = edges[e]
+        of_first[:], of_second[:], common, n = 0, 0, np.float32(0), 0
+        for k in range(len(starts) - 1):
             has_i, has_j = subsets[i] >> k & 1, subsets[j] >> k & 1
+            n += has_i | has_j
             if has_i and has_j:
-                distance += _apart(inputs[i], inputs[j], starts[k], starts[k + 1])
+                common += _apart(inputs[i], inputs[j], starts[k], starts[k + 1])
             elif has_i:
-                for b in range(n_labels):
-                    distance[:, b] += _apart(inputs[i], expected[:, b], starts[k], starts[k + 1])
-            else:
-                for a in range(n_labels):
-                    distance[a] += _apart(expected[:, a], inputs[j], starts[k], starts[k + 1])
-        tables[e] *= np.exp(np.float32(-contrast / n) * distance)
+                of_second += apart[i, k]
+            elif has_j:
+                of_first += apart[j, k]
+        rate = np.float32(-contrast / n)
+        same = np.exp(rate * common)
+        for label in range(n_labels):
+            of_first[label] = same * np.exp(rate * of_first[label])
+            of_second[label] = np.exp(rate * of_second[label])
+        for a in range(n_labels):
+            for b in range(n_labels):
+                tables[e, a, b] = pair[a, b] * of_first[a] * of_second[b]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

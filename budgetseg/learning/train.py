@@ -30,7 +30,7 @@ from budgetseg.files import atomic_folder
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
 
-__all__ = ["HAND_MADE", "Report", "TrainRecipe", "train_model"]
+__all__ = ["HAND_MADE", "Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
 
 HAND_MADE = ("colour", "hog", "hof", "mbh")
 """Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
@@ -101,7 +101,7 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
     """H and its out-of-fold predictions, from the folder if they are there."""
     card = {"recipe": str(recipe), "descriptors": list(samples.values), "samples": _digest(samples)}
     if (folder / "card.json").exists() and json.loads((folder / "card.json").read_text())["of"] == card:
-        return _read_fitted(folder)
+        return read_fitted(folder)
     total = n_fits(len(samples.values), len(np.unique(samples.fold)), recipe)
     fitted = fit_subsets(samples, recipe, cores, stage("classifiers", total, "fits"))
     with atomic_folder(folder) as part:
@@ -113,7 +113,8 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
     return fitted
 
 
-def _read_fitted(folder: Path) -> Fitted:
+def read_fitted(folder: Path) -> Fitted:
+    """H and its out-of-fold predictions, as training left them in its work folder."""
     about = json.loads((folder / "card.json").read_text())
     arrays = load_file(folder / "classifiers.safetensors")
     h = SubsetClassifiers(tuple(about["names"]), tuple(about["lengths"]), **arrays)
@@ -129,17 +130,21 @@ def _digest(samples: Samples) -> str:
 
 
 def _learn_crf(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, recipe: CrfRecipe, stage: Stage) -> Crf:
-    """From every video twice: with the hand-made descriptors, and with all."""
     h = fitted.classifiers
-    inputs = h.scaled(samples.values)
-    start = potts(h.prior, expected_inputs(inputs, samples.truth), balance=recipe.balance)
+    start = potts(h.prior, expected_inputs(h.scaled(samples.values), samples.truth), balance=recipe.balance)
+    examples = learning_examples(tables, samples, fitted)
+    return learn_crf(start, examples, recipe, stage("crf", recipe.n_rounds, "rounds"))
+
+
+def learning_examples(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted) -> list[Example]:
+    """What the CRF learns from: every video twice, with the hand-made descriptors and with all."""
+    h, inputs = fitted.classifiers, fitted.classifiers.scaled(samples.values)
     hand_made = h.subset_of([name for name in HAND_MADE if name in h.names])
-    examples = [
+    return [
         _example(h, table, inputs[samples.video == video], fitted.out_of_fold[samples.video == video], subset)
         for video, table in enumerate(tables)
         for subset in sorted({hand_made, h.n_subsets - 1} - {0})
     ]
-    return learn_crf(start, examples, recipe, stage("crf", recipe.n_rounds, "rounds"))
 
 
 def _example(h: SubsetClassifiers, table: VideoTable, inputs: Float32, said: Float32, subset: int) -> Example:

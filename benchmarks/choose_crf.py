@@ -1,0 +1,98 @@
+"""How the CRF is learned, chosen on selection data: class balance, and Potts or learned tables.
+
+Usage: python benchmarks/choose_crf.py WORK RESULTS MODEL, after
+
+    budgetseg train DATASET --root ROOT --networks NETWORKS --split fit -o MODEL --work WORK
+    budgetseg evaluate DATASET --root ROOT --networks NETWORKS --split selection --model MODEL -o RESULTS
+
+Figures are global accuracy / class average / mean IoU on selection. `mixed` computes a random subset of the descriptors
+for each supervoxel, none for a third of them, as a budget would; the mean over five draws, with half the width of its
+95 % interval.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.classifiers.samples import place_of, samples_of
+from budgetseg.crf import expand
+from budgetseg.crf.learning import Recipe, learn_crf, potts
+from budgetseg.crf.potentials import Evidence, expected_inputs, make_potentials
+from budgetseg.descriptors.table import VideoTable, read_table
+from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
+from budgetseg.inference.interpolation import interpolate
+from budgetseg.learning.train import HAND_MADE, learning_examples, read_fitted
+from budgetseg.models.bundle import Model, load_model
+from budgetseg.types import Float64, Int32
+
+N_DRAWS = 5
+
+
+def main(work: Path, results: Path, folder: Path) -> None:
+    """Print a line per variant."""
+    model = load_model(folder)
+    train, judged = _tables(work / "table"), _tables(results / "table")
+    samples, fitted = samples_of(train), read_fitted(work / "classifiers")
+    examples = learning_examples(train, samples, fitted)
+    expected = expected_inputs(fitted.classifiers.scaled(samples.values), samples.truth)
+    print("| balance | model | hand-made: unary | with CRF | with dcnn: unary | with CRF | mixed: unary | with CRF |")
+    print("|---|---|---|---|---|---|---|---|")
+    for balance in (0.0, 0.5, 1.0):
+        start = potts(fitted.classifiers.prior, expected, balance=balance)
+        variants = {
+            "Potts": replace(start, contrast=0.0),
+            "Potts with contrast": start,
+            "learned": learn_crf(start, examples, Recipe(balance=balance)),
+        }
+        for name, crf in variants.items():
+            print(f"| {balance} | {name} | {' | '.join(_line(replace(model, crf=crf), judged))} |", flush=True)
+
+
+def _line(model: Model, tables: Sequence[VideoTable]) -> list[str]:
+    cells = []
+    for names in (HAND_MADE, (*HAND_MADE, "dcnn")):
+        subset = model.classifiers.subset_of(names)
+        subsets = [np.full(len(table.graph), subset, np.int32) for table in tables]
+        cells += [_text(_figures(model, tables, subsets, with_crf)) for with_crf in (False, True)]
+    for with_crf in (False, True):
+        draws = [_figures(model, tables, _drawn(model, tables, seed), with_crf) for seed in range(N_DRAWS)]
+        spread = 2.78 * np.std(draws, axis=0, ddof=1)[0] / np.sqrt(N_DRAWS)  # Student's t, four degrees of freedom
+        cells.append(f"{_text(np.mean(draws, axis=0))} (±{100 * spread:.1f})")
+    return cells
+
+
+def _text(figures: Float64) -> str:
+    return " / ".join(f"{100 * figure:.1f}" for figure in figures)
+
+
+def _drawn(model: Model, tables: Sequence[VideoTable], seed: int) -> list[Int32]:
+    rng, hand_made = np.random.default_rng(seed), model.classifiers.subset_of(HAND_MADE)
+    drawn = [rng.integers(1, hand_made + 1, len(table.graph)) for table in tables]
+    return [np.where(rng.random(len(subsets)) < 1 / 3, 0, subsets).astype(np.int32) for subsets in drawn]
+
+
+def _figures(model: Model, tables: Sequence[VideoTable], subsets: Sequence[Int32], with_crf: bool) -> Float64:
+    pairs = zip(tables, subsets, strict=True)
+    confusions = [confusion_of(table.truth, _labels(model, table, own, with_crf)) for table, own in pairs]
+    accuracy = accuracy_of(np.sum(confusions, axis=0))
+    return np.array([accuracy.overall, accuracy.class_average, accuracy.miou])
+
+
+def _labels(model: Model, table: VideoTable, subsets: Int32, with_crf: bool) -> Int32:
+    h = model.classifiers
+    said = h.predict(table.values, place_of(table.graph), subsets)
+    said = interpolate(said, subsets > 0, table.graph, h.prior)
+    problem = make_potentials(model.crf, Evidence(said, h.scaled(table.values), subsets, h.starts), table.graph)
+    return expand(problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
+
+
+def _tables(folder: Path) -> list[VideoTable]:
+    (split,) = folder.iterdir()
+    return [read_table(place) for place in sorted(split.iterdir())]
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:4]))
