@@ -1,6 +1,6 @@
-"""Accuracy and speed of the bundled networks on CamVid's dense run, one core.
+"""Accuracy and speed of the bundled networks on CamVid's dense run and SUNY's test halves, one core.
 
-Usage: python benchmarks/networks.py DATA, where DATA holds camvid/.
+Usage: python benchmarks/networks.py DATA, where DATA holds camvid/ and suny/.
 """
 
 import sys
@@ -9,39 +9,43 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import onnxruntime
 
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.network import MEAN, STD
+from budgetseg.descriptors.network.card import read_card
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models import bundled
-from budgetseg.types import IGNORE
+from budgetseg.types import IGNORE, Int64, UInt8
+
+REPORTED = {"camvid": ("val", ("dcnn", "dcnn_large")), "suny": ("test", ("dcnn",))}
 
 
 def main(data: Path) -> None:
     """Print a line per network."""
-    (dense,) = open_dataset("camvid", data / "camvid").videos("val")
-    frames, labels = dense.video().frames, dense.labels()
-    n_labels = 11
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    for name in ("dcnn", "dcnn_large"):
-        path = bundled("camvid", f"{name}.onnx")
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        confusion, seconds = np.zeros((n_labels, n_labels), np.int64), []
-        for frame, truth in zip(frames, labels, strict=True):
-            x = ((frame.astype(np.float32) / 255 - MEAN) / STD).transpose(2, 0, 1)[None]
-            started = time.process_time()
-            probabilities = session.run(None, {"frames": np.ascontiguousarray(x)})[0][0]
-            seconds.append(time.process_time() - started)
-            found = cv2.resize(probabilities.transpose(1, 2, 0), (480, 360)).argmax(axis=2)
-            kept = truth != IGNORE
-            pairs = truth[kept].astype(np.int64) * n_labels + found[kept]
-            confusion += np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
-        hits, truths, claims = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-        print(
-            f"{name:10s} class average {100 * np.mean(hits / truths):.1f}  global {100 * hits.sum() / truths.sum():.1f}"
-            f"  mIoU {100 * np.mean(hits / (truths + claims - hits)):.1f}  {1e3 * np.median(seconds):.1f} ms a frame"
-        )
+    for name, (split, networks) in REPORTED.items():
+        dataset = open_dataset(name, data / name)
+        for network in networks:
+            ask = OnnxNetwork(read_card(bundled(name, f"{network}.onnx")))
+            confusion, seconds = np.zeros((len(dataset.classes),) * 2, np.int64), []
+            for video in dataset.videos(split):
+                for frame, truth in zip(video.video().frames[list(video.labelled)], video.labels(), strict=True):
+                    started = time.process_time()
+                    probabilities = ask(frame)
+                    seconds.append(time.process_time() - started)
+                    found = cv2.resize(probabilities, (frame.shape[1], frame.shape[0])).argmax(axis=2)
+                    confusion += _confusion(truth, found, len(dataset.classes))
+            accuracy = accuracy_of(confusion)
+            print(
+                f"{name} {network}: class average {100 * accuracy.class_average:.1f}, "
+                f"global {100 * accuracy.overall:.1f}, mIoU {100 * accuracy.miou:.1f}, "
+                f"{1e3 * np.median(seconds):.1f} ms a frame"
+            )
+
+
+def _confusion(truth: UInt8, found: Int64, n_labels: int) -> Int64:
+    kept = truth != IGNORE
+    pairs = truth[kept].astype(np.int64) * n_labels + found[kept]
+    return np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
 
 
 if __name__ == "__main__":
