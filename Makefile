@@ -27,5 +27,6 @@ format: $(READY)  ## let ruff rewrite what it can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean:  ## forget the environment and every output
+clean:  ## forget the environment, compiled code and every output
 	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find budgetseg -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -57,19 +57,23 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
     """
     from budgetseg.evaluation.bench_descriptors import N_STEPS, bench_descriptors
 
-    if data is not None and not (data / "camvid").is_dir():
-        raise UsageError(f"no camvid/ in '{data}'; give the folder that holds it, or none for a street")
+    place = _with_camvid(data)
     with progress("bench descriptors", N_STEPS, "steps") as advance:
-        rows = bench_descriptors(data or _usual_place("camvid"), repeats, advance)
+        rows = bench_descriptors(place, repeats, advance)
     _print("descriptors", rows, as_json)
 
 
 @bench.command("expansion")
-def expansion(repeats: Repeats = 3, as_json: AsJson = False) -> None:
-    """α-expansion: CPU time on one thread and energy on two random problems, against SciPy and, if installed, gco."""
-    from budgetseg.evaluation.bench_expansion import CASES, bench_expansion
+def expansion(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
+    """α-expansion: CPU time on one thread and energy on two random problems, against SciPy and, if installed, gco.
 
-    _print("expansion", bench_expansion(CASES, repeats), as_json)
+    Then what the stages after the last descriptor cost per 1,000 supervoxels, on the graph of CamVid's dense run.
+    """
+    from budgetseg.evaluation.bench_expansion import CASES, bench_expansion
+    from budgetseg.evaluation.bench_stages import bench_stages
+
+    place = _with_camvid(data)
+    _print("expansion", [*bench_expansion(CASES, repeats), *bench_stages(place, repeats)], as_json)
 
 
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:
@@ -79,6 +83,13 @@ def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: 
         print_json({"bench": name, "environment": environment(), "rows": rows})
         return
     print_table(tuple(rows[0]), [tuple(_cell(value) for value in row.values()) for row in rows])
+
+
+def _with_camvid(data: Path | None) -> Path | None:
+    """The folder that was given, which must hold CamVid, or the usual one."""
+    if data is not None and not (data / "camvid").is_dir():
+        raise UsageError(f"no camvid/ in '{data}'; give the folder that holds it, or none for a street")
+    return data or _usual_place("camvid")
 
 
 def _usual_place(*names: str) -> Path | None:

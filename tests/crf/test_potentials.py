@@ -161,3 +161,12 @@ def test_expected_inputs_are_means_over_labelled_pixels() -> None:
     assert expected.dtype == np.float32
     assert np.allclose(expected[:, :2], np.array([[2.5, 3], [0, 0]]))
     assert np.allclose(expected[:, 2], [22 / 8, 0])  # of a class that does not occur, what is expected of any
+
+
+def test_without_any_descriptors_contact_and_price_remain() -> None:
+    crf = replace(random_crf(0), expected=np.zeros((0, N_LABELS), np.float32))
+    graph, full = random_graph(20, 40, 0), random_evidence(20, "neither", 0)
+    evidence = replace(full, inputs=np.zeros((20, 0), np.float32), starts=np.zeros(1, np.int64))
+    problem = make_potentials(crf, evidence, graph)
+    contact = graph.contact / graph.contact.mean()
+    assert np.allclose(edge_tables(problem), contact[:, None, None] * crf.pair, rtol=1e-5)

@@ -1,0 +1,55 @@
+"""The stages that end a run are measured on what a run leaves."""
+
+import numpy as np
+import pytest
+
+from budgetseg.datasets.synthetic import render
+from budgetseg.evaluation import bench_stages as bench
+from budgetseg.evaluation.bench_stages import LENGTHS
+from budgetseg.evaluation.clips import Street
+from budgetseg.supervoxels import segment
+from tests.graphs import random_graph
+
+N_FRAMES = 4
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "Street", lambda: Street((96, 64), N_FRAMES))
+
+
+def test_a_third_has_all_descriptors_a_third_some_and_a_third_none() -> None:
+    subsets = bench._draw(random_graph(300, 900, 0), 0).evidence.subsets
+    every = 2 ** len(LENGTHS) - 1
+    assert [(subsets == every).sum(), ((subsets > 0) & (subsets < every)).sum(), (subsets == 0).sum()] == [100] * 3
+
+
+def test_memory_was_used_when_fewer_supervoxels_had_descriptors() -> None:
+    now = bench._draw(random_graph(300, 900, 0), 0)
+    before, after = bench._earlier(now).evidence.subsets, now.evidence.subsets
+    assert ((before > 0).sum(), (after > 0).sum()) == (100, 200)
+    assert (before & ~after == 0).all()
+
+
+def test_what_is_drawn_depends_on_the_seed_alone() -> None:
+    graph = random_graph(50, 100, 0)
+    one, same, other = (bench._draw(graph, seed).evidence for seed in (0, 0, 1))
+    assert np.array_equal(one.inputs, same.inputs)
+    assert not np.array_equal(one.inputs, other.inputs)
+    assert one.inputs.shape == (50, sum(LENGTHS))
+
+
+def test_seconds_are_medians_per_thousand_supervoxels(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([9.0, 1.0, 5.0, 2.0] * 5)  # the first of each stage compiles
+    monkeypatch.setattr(bench, "_cpu_s", lambda work: (work(), next(times))[1])
+    n = len(segment(Street((96, 64), N_FRAMES)()[0], 25 * N_FRAMES))
+    rows = bench.bench_stages(None, repeats=3)
+    assert [row["seconds"] for row in rows] == [pytest.approx(1000 * 2 / n)] * 5
+
+
+def test_every_pixel_takes_the_label_of_its_supervoxel() -> None:
+    ids = segment(render(0, N_FRAMES, (96, 64))[0].frames, 40, "fast").ids
+    labels = np.arange(ids.max() + 1, dtype=np.int32)
+    painted = bench._paint(labels, ids)
+    assert painted.dtype == np.uint8
+    assert np.array_equal(painted, ids)
