@@ -30,6 +30,10 @@ def train(
     balance: Annotated[
         float, typer.Option(min=0, max=1, help="0 for most pixels right, 1 for all classes equally right.")
     ] = 0.5,
+    rounds: Annotated[
+        int,
+        typer.Option(min=0, help="Of learning the CRF's prices; 0 keeps one hand-set price for all pairs of classes."),
+    ] = 20,
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
 ) -> None:
@@ -45,7 +49,7 @@ def train(
 
     names = None if descriptors is None else tuple(name.strip() for name in descriptors.split(","))
     plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
-    recipe = TrainRecipe(crf=CrfRecipe(balance=balance))
+    recipe = TrainRecipe(crf=CrfRecipe(balance=balance, n_rounds=rounds))
     with ExitStack() as stages:
 
         def stage(what: str, total: int | None, unit: str) -> Advance:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budgetseg.crf.expansion import expand
-from budgetseg.crf.potentials import LEAST, Crf, Evidence, make_potentials
+from budgetseg.crf.potentials import LEAST, Crf, Evidence, importance, make_potentials
 from budgetseg.crf.problem import Problem
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
@@ -46,16 +46,16 @@ class Recipe:
     balance : power of a class's rarity in the loss; 0 counts pixels, 1 counts classes
     pull : strength of the pull towards the Potts model
     rate : of the first step
-    n_rounds : steps
+    n_rounds : steps; without any, the hand-set model stays
     """
 
     balance: float = 0.5
     pull: float = 0.1
-    rate: float = 2.0
-    n_rounds: int = 40
+    rate: float = 0.5
+    n_rounds: int = 20
 
 
-def potts(prior: Float64, expected: Float32, price: float = 0.15, contrast: float = 1.0, balance: float = 0.5) -> Crf:
+def potts(prior: Float64, expected: Float32, price: float = 0.1, contrast: float = 1.0, balance: float = 0.5) -> Crf:
     """The hand-set model: one price for all pairs of labels, and a bias that favours rare classes.
 
     Classes that never occur are not favoured: H knows nothing of them.
@@ -83,13 +83,13 @@ def learn_crf(
         if 2 * (step + 1) > recipe.n_rounds:
             kept.append(figures)
         advance(1)
-    return _with_figures(start, np.mean(kept, axis=0))
+    return _with_figures(start, np.mean(kept, axis=0)) if kept else start
 
 
 def _subgradient(crf: Crf, example: Example, rarity: Float64) -> Float64:
     """Of the hinge loss of one video, a labelled voxel's worth."""
     problem = make_potentials(crf, example.evidence, example.graph)
-    truth, sizes = example.truth, example.graph.sizes / example.graph.sizes.mean()
+    truth, sizes = example.truth, importance(example.graph.sizes)
     labelled = truth.sum(axis=1, keepdims=True)
     # To look for wrong labels that cost little, the right ones are charged with what they would have saved.
     charge = (truth * rarity / np.maximum(labelled, 1) * sizes[:, None]).astype(np.float32)
@@ -103,7 +103,7 @@ def _subgradient(crf: Crf, example: Example, rarity: Float64) -> Float64:
 def _features(crf: Crf, problem: Problem, example: Example, labels: Int32) -> Float64:
     """What the energy of a labelling is linear in: unary weights, biases, pairs."""
     n_labels = problem.n_labels
-    sizes = example.graph.sizes / example.graph.sizes.mean()
+    sizes = importance(example.graph.sizes)
     log_p = -np.log(np.maximum(example.evidence.probabilities[np.arange(len(labels)), labels], LEAST))
     weights = np.bincount(labels, sizes * log_p, n_labels)
     biases = np.bincount(labels, sizes, n_labels)

@@ -1,6 +1,6 @@
 """The paper's energies: H's probabilities for nodes, similarity of descriptors and a price per label pair for edges.
 
-An edge between supervoxels i and j costs contact · similarity · pair[a, b] where they take the labels a ≠ b. The
+An edge between supervoxels i and j costs √contact · similarity · pair[a, b] where they take the labels a ≠ b. The
 similarity is exp(-contrast · d), with d half the mean squared distance of their descriptors, over those that either of
 them has; one that is missing is replaced by its expectation given the label, so that the edge has a table of its own.
 Where neither has any descriptor, all are expected, and the table depends on the labels alone.
@@ -15,7 +15,7 @@ from numba import njit
 from budgetseg.crf.problem import Problem
 from budgetseg.types import Float32, Graph, Int32, Int64
 
-__all__ = ["Crf", "Evidence", "expected_inputs", "make_potentials"]
+__all__ = ["Crf", "Evidence", "expected_inputs", "importance", "make_potentials"]
 
 LEAST = 1e-5  # probability; what H excludes may still be outvoted
 
@@ -67,12 +67,22 @@ def expected_inputs(inputs: Float32, truth: Int64) -> Float32:
     return np.asarray(np.where(totals > 0, means, everything[:, None]), np.float32)
 
 
+def importance(amounts: Int64) -> Float32:
+    """How much supervoxels of these sizes count, or edges of these contacts: the root of their share of the mean.
+
+    In proportion to their size, large supervoxels would swallow the small ones among them, thin things first.
+    """
+    if not len(amounts):
+        return np.zeros(0, np.float32)
+    return np.asarray(np.sqrt(amounts / amounts.mean()), np.float32)
+
+
 def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
-    """The energy of a video; a voxel's worth of each supervoxel's label, a face's worth of each contact."""
-    sizes = (graph.sizes / graph.sizes.mean()).astype(np.float32)
+    """The energy of a video; larger supervoxels and longer contacts count more."""
+    sizes = importance(graph.sizes)
     log_p = -np.log(np.maximum(evidence.probabilities, LEAST))
     unary = sizes[:, None] * (crf.unary_weight * log_p + crf.unary_bias)
-    contact = (graph.contact / max(graph.contact.mean(), 1.0) if len(graph.edges) else graph.contact).astype(np.float32)
+    contact = importance(graph.contact)
     alike, mixed = _sort_edges(graph.edges, evidence.subsets)
     weight = contact.copy()
     weight[alike] *= _similarity(graph.edges[alike], evidence, crf.contrast)

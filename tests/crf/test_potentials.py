@@ -73,7 +73,7 @@ def test_every_edge_costs_what_the_formula_says(case: str, graph: Graph, seed: i
     crf, evidence = random_crf(seed), random_evidence(len(graph), case, seed)
     found = edge_tables(make_potentials(crf, evidence, graph))
     for table, (i, j), contact in zip(found, graph.edges.tolist(), graph.contact, strict=True):
-        plain = contact / graph.contact.mean() * plain_table(crf, evidence, i, j)
+        plain = np.sqrt(contact / graph.contact.mean()) * plain_table(crf, evidence, i, j)
         assert np.allclose(table, plain, rtol=1e-4, atol=1e-6)
 
 
@@ -85,7 +85,9 @@ def test_every_label_costs_what_the_formula_says(graph: Graph, seed: int) -> Non
     for i, label in np.ndindex(found.shape):
         log_p = -np.log(max(float(evidence.probabilities[i, label]), 1e-5))
         plain = crf.unary_weight[label] * log_p + crf.unary_bias[label]
-        assert found[i, label] == pytest.approx(graph.sizes[i] / graph.sizes.mean() * plain, rel=1e-4, abs=1e-5)
+        assert found[i, label] == pytest.approx(
+            np.sqrt(graph.sizes[i] / graph.sizes.mean()) * plain, rel=1e-4, abs=1e-5
+        )
 
 
 @cases
@@ -168,5 +170,5 @@ def test_without_any_descriptors_contact_and_price_remain() -> None:
     graph, full = random_graph(20, 40, 0), random_evidence(20, "neither", 0)
     evidence = replace(full, inputs=np.zeros((20, 0), np.float32), starts=np.zeros(1, np.int64))
     problem = make_potentials(crf, evidence, graph)
-    contact = graph.contact / graph.contact.mean()
+    contact = np.sqrt(graph.contact / graph.contact.mean())
     assert np.allclose(edge_tables(problem), contact[:, None, None] * crf.pair, rtol=1e-5)
