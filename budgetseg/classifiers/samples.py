@@ -14,7 +14,7 @@ __all__ = ["N_PLACE", "Samples", "place_of", "samples_of"]
 KNOTS = np.linspace(0, 1, 9)
 REACH = 0.12
 
-N_PLACE = 2 * len(KNOTS) + 3
+N_PLACE = 2 * len(KNOTS) + 2
 """Length of the vector that says where a supervoxel lies."""
 
 
@@ -66,10 +66,12 @@ def _ranks(values: Float64) -> Int64:
 def place_of(graph: Graph) -> Float32:
     """Where each supervoxel lies and how large it is, (N, N_PLACE): free of cost, since the graph is there anyway.
 
-    Soft bins of height and of width, the distance from the middle column, and the logarithms of size and duration.
+    Soft bins of height and of width, the distance from the middle column, and the logarithm of the share of a frame
+    that it covers. Not how long it lives: that depends on the frame rate, which may be another than in training.
     """
     boxes, centroids = graph.boxes, graph.centroids
     high, wide = (centroids[:, axis] / boxes[:, 2 * axis + 1].max() for axis in (1, 2))
     bins = [np.exp(-(((side[:, None] - KNOTS) / REACH) ** 2)) for side in (high, wide)]
-    plain = [np.abs(wide - 0.5), np.log(graph.sizes), np.log(boxes[:, 1] - boxes[:, 0])]
+    frame = boxes[:, 3].max() * boxes[:, 5].max()
+    plain = [np.abs(wide - 0.5), np.log(graph.sizes / (boxes[:, 1] - boxes[:, 0]) / frame)]
     return np.concatenate([*bins, np.stack(plain, axis=1)], axis=1).astype(np.float32)
