@@ -166,7 +166,7 @@ def test_on_real_video_half_of_the_calls_are_predicted_within_a_quarter(data_roo
     (dense,) = open_dataset("camvid", data_root / "camvid").videos("val")
     frames = dense.video().frames[:40]
     scene = Scene.of(frames, segment(frames, 3500 * 40 // 101, "fast"))
-    for _attempt in range(3):  # other programs may have taken the processor
+    for _attempt in range(6):  # other programs may have taken the processor
         errors = median_errors(scene)
         if max(errors.values()) <= 0.25:
             return
