@@ -17,13 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetseg.classifiers.samples import place_of, samples_of
-from budgetseg.crf import expand
+from budgetseg.classifiers.samples import samples_of
 from budgetseg.crf.learning import Recipe, learn_crf, potts
-from budgetseg.crf.potentials import Evidence, expected_inputs, make_potentials
+from budgetseg.crf.potentials import expected_inputs
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
-from budgetseg.inference.interpolation import interpolate
+from budgetseg.evaluation.experiment import label_table
 from budgetseg.learning.train import HAND_MADE, learning_examples, read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.types import Float64, Int32
@@ -36,8 +35,9 @@ def main(work: Path, results: Path, folder: Path) -> None:
     model = load_model(folder)
     train, judged = _tables(work / "table"), _tables(results / "table")
     samples, fitted = samples_of(train), read_fitted(work / "classifiers")
-    examples = learning_examples(train, samples, fitted)
-    expected = expected_inputs(fitted.classifiers.scaled(samples.values), samples.truth)
+    inputs = fitted.classifiers.scaled(samples.values)
+    examples = learning_examples(train, samples, fitted, inputs)
+    expected = expected_inputs(inputs, samples.truth)
     print("| balance | model | hand-made: unary | with CRF | with dcnn: unary | with CRF | mixed: unary | with CRF |")
     print("|---|---|---|---|---|---|---|---|")
     for balance in (0.0, 0.5, 1.0):
@@ -76,17 +76,9 @@ def _drawn(model: Model, tables: Sequence[VideoTable], seed: int) -> list[Int32]
 
 def _figures(model: Model, tables: Sequence[VideoTable], subsets: Sequence[Int32], with_crf: bool) -> Float64:
     pairs = zip(tables, subsets, strict=True)
-    confusions = [confusion_of(table.truth, _labels(model, table, own, with_crf)) for table, own in pairs]
+    confusions = [confusion_of(table.truth, label_table(model, table, own, with_crf)) for table, own in pairs]
     accuracy = accuracy_of(np.sum(confusions, axis=0))
     return np.array([accuracy.overall, accuracy.class_average, accuracy.miou])
-
-
-def _labels(model: Model, table: VideoTable, subsets: Int32, with_crf: bool) -> Int32:
-    h = model.classifiers
-    said = h.predict(table.values, place_of(table.graph), subsets)
-    said = interpolate(said, subsets > 0, table.graph, h.prior)
-    problem = make_potentials(model.crf, Evidence(said, h.scaled(table.values), subsets, h.starts), table.graph)
-    return expand(problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
 
 def _tables(folder: Path) -> list[VideoTable]:

@@ -1,12 +1,12 @@
 """`budgetseg describe`: every descriptor of every supervoxel of a dataset, with its cost, on disk."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from budgetseg.cli.console import progress
+from budgetseg.cli.options import cores_for, parse_names
 
 __all__ = ["describe"]
 
@@ -39,8 +39,8 @@ def describe(
     from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
     from budgetseg.supervoxels.tiers import tier_named
 
-    names = None if descriptors is None else tuple(name.strip() for name in descriptors.split(","))
+    names = None if descriptors is None else parse_names(descriptors)
     plan = Plan(dataset, root, tuple(split or ["train"]), names, networks, per_frame, tier_named(tier).name)
     with progress("describe", count_frames(plan)) as advance:
-        folders = describe_dataset(plan, output, threads or os.cpu_count() or 1, advance)
+        folders = describe_dataset(plan, output, cores_for(threads), advance)
     typer.echo(f"Videos described: {len(folders)}, in {output}")

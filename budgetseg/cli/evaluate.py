@@ -1,13 +1,12 @@
 """`budgetseg evaluate`: how accurate a model is on a split of a dataset."""
 
-import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
+from budgetseg.cli.options import cores_for, parse_names
 from budgetseg.errors import UsageError
 
 __all__ = ["evaluate"]
@@ -38,36 +37,21 @@ def evaluate(
 
     Descriptors are kept in OUTPUT/table, so that a second evaluation is quick.
     """
-    from budgetseg.datasets import open_dataset
-    from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
-    from budgetseg.descriptors.table import read_table
-    from budgetseg.evaluation.environment import environment
-    from budgetseg.evaluation.experiment import check_classes, descriptors_of, evaluate_unbounded
-    from budgetseg.files import atomic_file
+    from budgetseg.descriptors.describe import Plan, count_frames
+    from budgetseg.evaluation.experiment import evaluate_dataset
     from budgetseg.models.bundle import load_model
 
     if budgets != "inf":
         raise UsageError(f"budgets must be 'inf' so far. Got '{budgets}'")
-    trained = load_model(model)
-    check_classes(trained, open_dataset(dataset, root).classes)
-    names = tuple(name.strip() for name in methods.split(","))
-    for name in names:
-        descriptors_of(name, trained)  # what is wrong with it should be told before the work
+    trained, names = load_model(model), parse_names(methods)
     tier, known = trained.settings["tier"], trained.classifiers.names
     plan = Plan(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
     with progress("describe", count_frames(plan)) as advance:
-        folders = describe_dataset(plan, output / "table", threads or os.cpu_count() or 1, advance)
-    rows = evaluate_unbounded(trained, [read_table(folder) for folder in folders], names)
-    results = {
-        "environment": environment(),
-        "rows": [{"dataset": dataset, "split": split, **row} for row in rows],
-    }
-    with atomic_file(output / "results.json") as part:
-        part.write_text(json.dumps(results, indent=2) + "\n")
+        results = evaluate_dataset(trained, plan, names, output, cores_for(threads), advance)
     if as_json:
         print_json(results)
         return
-    pooled = [row for row in rows if row["video"] == "all"]
+    pooled = [row for row in results["rows"] if row["video"] == "all"]
     print_table(("class", *names), [*_figures(pooled), *_classes(pooled)])
     typer.echo(f"All rows are in {output / 'results.json'}")
 

@@ -1,6 +1,5 @@
 """`budgetseg train`: a model from labelled videos."""
 
-import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from budgetseg.cli.console import Advance, progress
+from budgetseg.cli.options import cores_for, parse_names
 
 __all__ = ["train"]
 
@@ -47,7 +47,7 @@ def train(
     from budgetseg.learning.train import TrainRecipe, train_model
     from budgetseg.supervoxels.tiers import tier_named
 
-    names = None if descriptors is None else tuple(name.strip() for name in descriptors.split(","))
+    names = None if descriptors is None else parse_names(descriptors)
     plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
     recipe = TrainRecipe(crf=CrfRecipe(balance=balance, n_rounds=rounds))
     with ExitStack() as stages:
@@ -57,6 +57,6 @@ def train(
             return stages.enter_context(progress(what, total, unit))
 
         place = work or output.with_name(f"{output.name}-work")
-        report = train_model(plan, output, place, recipe, threads or os.cpu_count() or 1, stage)
+        report = train_model(plan, output, place, recipe, cores_for(threads), stage)
     typer.echo(f"Calibration error of H on unseen folds: {100 * report.calibration_error:.1f} %")
     typer.echo(f"The model is in {output}")

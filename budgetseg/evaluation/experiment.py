@@ -1,6 +1,8 @@
 """Methods on the videos of a split: one row per video, method and budget, the form of results.json."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,14 +10,19 @@ import numpy as np
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
 from budgetseg.crf.potentials import Evidence, make_potentials
-from budgetseg.descriptors.table import VideoTable
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.describe import Plan, describe_dataset
+from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
+from budgetseg.evaluation.environment import environment
+from budgetseg.files import atomic_file
+from budgetseg.inference.interpolation import interpolate
 from budgetseg.learning.train import HAND_MADE
 from budgetseg.models.bundle import Model
 from budgetseg.types import Classes, Int32, Int64
 
-__all__ = ["METHODS", "check_classes", "descriptors_of", "evaluate_unbounded"]
+__all__ = ["METHODS", "check_classes", "descriptors_of", "evaluate_dataset", "evaluate_unbounded", "label_table"]
 
 Row = dict[str, Any]
 
@@ -23,14 +30,40 @@ METHODS = {"crf": HAND_MADE, "crf-full": (*HAND_MADE, "dcnn")}
 """The paper's unbounded systems, and the descriptors of each; `unary` and `unary-full` are the same without the CRF."""
 
 
+def evaluate_dataset(
+    model: Model,
+    plan: Plan,
+    methods: Sequence[str],
+    output: Path,
+    cores: int = 1,
+    advance: Callable[[int], None] = lambda _: None,
+) -> dict[str, Any]:
+    """What is in `output/results.json` then: rows of the split of a plan, and the machine they were measured on.
+
+    Tables go to `output/table`, and those that are there already are used; `advance` is told of the frames described.
+    """
+    check_classes(model, open_dataset(plan.dataset, plan.root).classes)
+    for method in methods:
+        descriptors_of(method, model)  # what is wrong with it should be told before the work
+    tables = [read_table(folder) for folder in describe_dataset(plan, output / "table", cores, advance)]
+    (split,) = plan.splits
+    rows = [{"dataset": plan.dataset, "split": split, **row} for row in evaluate_unbounded(model, tables, methods)]
+    results = {"environment": environment(), "rows": rows}
+    with atomic_file(output / "results.json") as part:
+        part.write_text(json.dumps(results, indent=2) + "\n")
+    return results
+
+
 def evaluate_unbounded(model: Model, tables: Sequence[VideoTable], methods: Sequence[str]) -> list[Row]:
     """Rows of each method with no bound on time, per video and, as video "all", over the pixels of all of them."""
     rows = []
     for method in methods:
-        names = descriptors_of(method, model)
+        names, with_crf = descriptors_of(method, model), not method.startswith("unary")
+        subset = model.classifiers.subset_of(names)
         confusions, spent_s = [], []
         for table in tables:
-            confusions.append(confusion_of(table.truth, _label(model, table, names, with_crf=_has_crf(method))))
+            labels = label_table(model, table, np.full(len(table.graph), subset, np.int32), with_crf)
+            confusions.append(confusion_of(table.truth, labels))
             columns = [list(table.values).index(name) for name in names]
             spent_s.append(table.costs.full_s(columns))
             n = len(table.graph)
@@ -58,17 +91,12 @@ def check_classes(model: Model, classes: Classes) -> None:
         raise UsageError(f"the model tells apart {known}; the dataset has {others}; train a model on such a dataset")
 
 
-def _has_crf(method: str) -> bool:
-    return not method.startswith("unary")
-
-
-def _label(model: Model, table: VideoTable, names: Sequence[str], with_crf: bool) -> Int32:
-    """Label of every supervoxel."""
+def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool = True) -> Int32:
+    """Label of every supervoxel, (N,), from the descriptors that were computed for each, as bits."""
     h = model.classifiers
-    subsets = np.full(len(table.graph), h.subset_of(names), np.int32)
-    probabilities = h.predict(table.values, place_of(table.graph), subsets)
-    evidence = Evidence(probabilities, h.scaled(table.values), subsets, h.starts)
-    problem = make_potentials(model.crf, evidence, table.graph)
+    said = h.predict(table.values, place_of(table.graph), subsets)
+    said = interpolate(said, subsets > 0, table.graph, h.prior)
+    problem = make_potentials(model.crf, Evidence(said, h.scaled(table.values), subsets, h.starts), table.graph)
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
 

@@ -131,23 +131,24 @@ def _digest(samples: Samples) -> str:
 
 def _learn_crf(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, recipe: CrfRecipe, stage: Stage) -> Crf:
     h = fitted.classifiers
-    start = potts(h.prior, expected_inputs(h.scaled(samples.values), samples.truth), balance=recipe.balance)
-    examples = learning_examples(tables, samples, fitted)
+    inputs = h.scaled(samples.values)
+    start = potts(h.prior, expected_inputs(inputs, samples.truth), balance=recipe.balance)
+    examples = learning_examples(tables, samples, fitted, inputs)
     return learn_crf(start, examples, recipe, stage("crf", recipe.n_rounds, "rounds"))
 
 
-def learning_examples(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted) -> list[Example]:
-    """What the CRF learns from: every video twice, with the hand-made descriptors and with all."""
-    h, inputs = fitted.classifiers, fitted.classifiers.scaled(samples.values)
+def learning_examples(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, inputs: Float32) -> list[Example]:
+    """What the CRF learns from: every video twice, with the hand-made descriptors and with all.
+
+    `inputs` are the samples' descriptors as H scales them.
+    """
+    h = fitted.classifiers
     hand_made = h.subset_of([name for name in HAND_MADE if name in h.names])
-    return [
-        _example(h, table, inputs[samples.video == video], fitted.out_of_fold[samples.video == video], subset)
-        for video, table in enumerate(tables)
-        for subset in sorted({hand_made, h.n_subsets - 1} - {0})
-    ]
-
-
-def _example(h: SubsetClassifiers, table: VideoTable, inputs: Float32, said: Float32, subset: int) -> Example:
-    subsets = np.full(len(inputs), subset, np.int32)
-    evidence = Evidence(np.ascontiguousarray(said[:, subset]), inputs, subsets, h.starts)
-    return Example(evidence, table.graph, table.truth)
+    examples = []
+    for video, table in enumerate(tables):
+        mine = np.flatnonzero(samples.video == video)
+        for subset in sorted({hand_made, h.n_subsets - 1} - {0}):
+            subsets = np.full(len(mine), subset, np.int32)
+            evidence = Evidence(np.array(fitted.out_of_fold[mine, subset]), inputs[mine], subsets, h.starts)
+            examples.append(Example(evidence, table.graph, table.truth))
+    return examples

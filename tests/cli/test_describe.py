@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from budgetseg.cli.app import app, main
+from budgetseg.cli.app import app
 from budgetseg.descriptors.table import read_table
 from tests.descriptors.streets import write_streets
 
@@ -14,23 +14,6 @@ from tests.descriptors.streets import write_streets
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_streets(tmp_path_factory.mktemp("streets"))
-
-
-@pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """The line that a command with bad input ends with, after checking that the exit code is 2."""
-
-    def refused(*words: object) -> str:
-        monkeypatch.setattr("sys.argv", ["budgetseg", "describe", *map(str, words)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        assert exit_.value.code == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        (line,) = err.splitlines()
-        return line
-
-    return refused
 
 
 def test_the_help_teaches_the_command() -> None:
@@ -81,12 +64,12 @@ def test_a_dataset_is_described_from_end_to_end_and_again_in_no_time(root: Path,
 def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
     root: Path, tmp_path: Path, refused: Callable[..., str], words: list[str], line: str
 ) -> None:
-    found = refused("folder", "--root", root, "-o", tmp_path / "out", *words)
+    found = refused("describe", "folder", "--root", root, "-o", tmp_path / "out", *words)
     assert found.startswith("budgetseg: ")
     assert line in found
     assert not list(tmp_path.iterdir())
 
 
 def test_a_dataset_must_be_named(refused: Callable[..., str]) -> None:
-    assert "missing argument 'dataset'" in refused().lower()
-    assert "no dataset 'kitti'; choose from" in refused("kitti")
+    assert "missing argument 'dataset'" in refused("describe").lower()
+    assert "no dataset 'kitti'; choose from" in refused("describe", "kitti")

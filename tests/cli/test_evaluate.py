@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from budgetseg.cli.app import app, main
+from budgetseg.cli.app import app
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.evaluation.environment import environment
 from budgetseg.learning.train import HAND_MADE
@@ -46,24 +46,6 @@ def output(place: Path) -> tuple[Path, str]:
     result = CliRunner().invoke(app, words_for(place, "--methods", "unary, crf", "-o", str(folder)))
     assert result.exit_code == 0, result.output
     return folder, result.stdout
-
-
-@pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """The line that a command with bad input ends with, after checking that the exit code is 2."""
-
-    def refused(*words: object) -> str:
-        monkeypatch.setattr("sys.argv", ["budgetseg", *map(str, words)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        assert exit_.value.code == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        (line,) = err.splitlines()
-        assert line.startswith("budgetseg: ")
-        return line
-
-    return refused
 
 
 def read_strictly(text: str) -> dict[str, Any]:

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors, Spent
-from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
-from budgetseg.models import bundled
-from budgetseg.supervoxels import neighbourhood_graph, segment
+from budgetseg.supervoxels import neighbourhood_graph
 from budgetseg.types import Float32, Supervoxels
 
 GREY_S, STEP_S, OWN_S = 4.0, 2.0, 1.0
@@ -157,17 +154,6 @@ def test_asking_for_a_price_makes_nothing() -> None:
 
 def test_missing_lists_each_resource_once_and_before_those_that_need_it() -> None:
     assert make_live().missing(0, "change") == [("grey", 0), ("grey", 1), ("step", 0), ("grey", 2), ("step", 1)]
-
-
-@pytest.fixture(scope="module")
-def street() -> Scene:
-    frames = render(0, 6, (96, 64))[0].frames
-    return Scene.of(frames, segment(frames, 30, "fast"))
-
-
-@pytest.fixture(scope="module")
-def descriptors() -> list[Descriptor]:
-    return open_descriptors([*BUILT_IN, "dcnn"], networks=bundled("camvid", ""))
 
 
 def calls_of(live: LiveDescriptors) -> Iterator[tuple[int, str]]:

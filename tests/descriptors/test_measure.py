@@ -6,31 +6,16 @@ from time import sleep
 import numpy as np
 import pytest
 
-from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors import measure as measure_module
 from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.core import Descriptor, Key, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.measure import measure
-from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.descriptors.table import Costs
-from budgetseg.models import bundled
-from budgetseg.supervoxels import segment
 from budgetseg.types import Float32
 
 Measured = tuple[dict[str, Float32], Costs]
-
-
-@pytest.fixture(scope="module")
-def street() -> Scene:
-    frames = render(0, 6, (96, 64))[0].frames
-    return Scene.of(frames, segment(frames, 30, "fast"))
-
-
-@pytest.fixture(scope="module")
-def descriptors() -> list[Descriptor]:
-    return open_descriptors([*BUILT_IN, "dcnn"], networks=bundled("camvid", ""))
 
 
 @pytest.fixture(scope="module")
