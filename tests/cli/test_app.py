@@ -125,10 +125,16 @@ def test_an_error_that_nobody_expects_keeps_its_traceback(monkeypatch: pytest.Mo
         main()
 
 
+def _heed_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("stop", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
 def test_a_stopped_command_says_so_and_leaves_nothing(tmp_path: Path, stop: signal.Signals, word: str) -> None:
     words = [sys.executable, "-m", "budgetseg", "demo", "-o", str(tmp_path / "out")]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    # A suite that a shell runs in the background ignores Ctrl-C, and so would the command.
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, preexec_fn=_heed_ctrl_c) as process:
         while process.poll() is None and not list(tmp_path.iterdir()):
             time.sleep(0.01)
         process.send_signal(stop)
