@@ -35,7 +35,8 @@ def evaluate(
 ) -> None:
     """Label every video of a split and compare with the truth: global, class average, mean IoU, per class.
 
-    Descriptors are kept in OUTPUT/table, so that a second evaluation is quick.
+    The calibration error is that of H's probabilities, before the CRF. Descriptors are kept in OUTPUT/table, so that a
+    second evaluation is quick.
     """
     from budgetseg.descriptors.describe import Plan, count_frames
     from budgetseg.evaluation.experiment import evaluate_dataset
@@ -52,7 +53,8 @@ def evaluate(
         print_json(results)
         return
     pooled = [row for row in results["rows"] if row["video"] == "all"]
-    print_table(("class", *names), [*_figures(pooled), *_classes(pooled)])
+    calibration = ("calibration error", *(_percent(row["calibration_error"]) for row in pooled))
+    print_table(("class", *names), [*_figures(pooled), calibration, *_classes(pooled)])
     typer.echo(f"All rows are in {output / 'results.json'}")
 
 

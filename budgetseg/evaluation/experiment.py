@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
 from budgetseg.crf.potentials import Evidence, make_potentials
@@ -20,7 +22,7 @@ from budgetseg.files import atomic_file
 from budgetseg.inference.interpolation import interpolate
 from budgetseg.learning.train import HAND_MADE
 from budgetseg.models.bundle import Model
-from budgetseg.types import Classes, Int32, Int64
+from budgetseg.types import Classes, Float32, Int32, Int64
 
 __all__ = ["METHODS", "check_classes", "descriptors_of", "evaluate_dataset", "evaluate_unbounded", "label_table"]
 
@@ -54,23 +56,51 @@ def evaluate_dataset(
     return results
 
 
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What came of a video, or of several.
+
+    Attributes
+    ----------
+    video : its name
+    said : (N, L) H's probabilities
+    labels : (N,)
+    truth : (N, L) labelled pixels of each class
+    spent_s : on descriptors
+    """
+
+    video: str
+    said: Float32
+    labels: Int32
+    truth: Int64
+    spent_s: float
+
+
 def evaluate_unbounded(model: Model, tables: Sequence[VideoTable], methods: Sequence[str]) -> list[Row]:
     """Rows of each method with no bound on time, per video and, as video "all", over the pixels of all of them."""
     rows = []
     for method in methods:
         names, with_crf = descriptors_of(method, model), not method.startswith("unary")
-        subset = model.classifiers.subset_of(names)
-        confusions, spent_s = [], []
-        for table in tables:
-            labels = label_table(model, table, np.full(len(table.graph), subset, np.int32), with_crf)
-            confusions.append(confusion_of(table.truth, labels))
-            columns = [list(table.values).index(name) for name in names]
-            spent_s.append(table.costs.full_s(columns))
-            n = len(table.graph)
-            rows.append(_row(method, table.name, n, names, confusions[-1], spent_s[-1], model))
-        n_all = sum(len(table.graph) for table in tables)
-        rows.append(_row(method, "all", n_all, names, np.sum(confusions, axis=0), sum(spent_s), model))
+        outcomes = [_outcome(model, table, names, with_crf) for table in tables]
+        rows += [_row(method, names, outcome, model) for outcome in (*outcomes, _pooled(outcomes))]
     return rows
+
+
+def _outcome(model: Model, table: VideoTable, names: Sequence[str], with_crf: bool) -> _Outcome:
+    subsets = np.full(len(table.graph), model.classifiers.subset_of(names), np.int32)
+    said = _probabilities(model, table, subsets)
+    spent_s = table.costs.full_s([list(table.values).index(name) for name in names])
+    return _Outcome(table.name, said, _labels(model, table, subsets, said, with_crf), table.truth, spent_s)
+
+
+def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
+    return _Outcome(
+        "all",
+        np.concatenate([one.said for one in outcomes]),
+        np.concatenate([one.labels for one in outcomes]),
+        np.concatenate([one.truth for one in outcomes]),
+        sum(one.spent_s for one in outcomes),
+    )
 
 
 def descriptors_of(method: str, model: Model) -> tuple[str, ...]:
@@ -93,9 +123,17 @@ def check_classes(model: Model, classes: Classes) -> None:
 
 def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool = True) -> Int32:
     """Label of every supervoxel, (N,), from the descriptors that were computed for each, as bits."""
+    return _labels(model, table, subsets, _probabilities(model, table, subsets), with_crf)
+
+
+def _probabilities(model: Model, table: VideoTable, subsets: Int32) -> Float32:
+    """What H says of every supervoxel, (N, L), interpolated where nothing was computed."""
+    said = model.classifiers.predict(table.values, place_of(table.graph), subsets)
+    return interpolate(said, subsets > 0, table.graph, model.classifiers.prior)
+
+
+def _labels(model: Model, table: VideoTable, subsets: Int32, said: Float32, with_crf: bool) -> Int32:
     h = model.classifiers
-    said = h.predict(table.values, place_of(table.graph), subsets)
-    said = interpolate(said, subsets > 0, table.graph, h.prior)
     problem = make_potentials(model.crf, Evidence(said, h.scaled(table.values), subsets, h.starts), table.graph)
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
@@ -105,15 +143,16 @@ def _or_none(figure: float) -> float | None:
     return None if np.isnan(figure) else figure
 
 
-def _row(method: str, video: str, n: int, names: Sequence[str], confusion: Int64, spent_s: float, model: Model) -> Row:
-    accuracy = accuracy_of(confusion)
+def _row(method: str, names: Sequence[str], outcome: _Outcome, model: Model) -> Row:
+    n, truth = len(outcome.labels), outcome.truth
+    accuracy = accuracy_of(confusion_of(truth, outcome.labels))
     classes = zip(model.classes.names, accuracy.per_class.tolist(), strict=True)
     return {
-        "video": video,
+        "video": outcome.video,
         "method": method,
         "budget_fraction": None,
         "budget_s": None,
-        "spent_s": spent_s,
+        "spent_s": outcome.spent_s,
         "seed": 0,
         "n_supervoxels": n,
         "accuracy": {
@@ -122,6 +161,7 @@ def _row(method: str, video: str, n: int, names: Sequence[str], confusion: Int64
             "miou": _or_none(accuracy.miou),
             "per_class": {name: value for name, value in classes if value == value},
         },
+        "calibration_error": expected_calibration_error(outcome.said, truth) if truth.any() else None,
         "descriptor_counts": dict.fromkeys(names, n),
         "choices_over_time": [],
         "scope": "descriptors",

@@ -18,8 +18,8 @@ from budgetseg.types import Classes
 from tests.learning.scenes import NAMES, NEVER, write_scenes
 from tests.models.made import random_model
 
-KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy descriptor_counts"
-KEYS += " choices_over_time scope costs clock descriptors"
+KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy"
+KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,7 @@ def test_results_have_the_agreed_form(output: tuple[Path, str]) -> None:
         assert row["spent_s"] > 0
         assert all(0 <= row["accuracy"][kind] <= 1 for kind in ("global", "class_average", "miou"))
         assert NEVER not in row["accuracy"]["per_class"]
+        assert 0 < row["calibration_error"] < 1
     assert sorted(path.name for path in output[0].iterdir()) == ["results.json", "table"]
 
 
@@ -95,9 +96,10 @@ def test_the_table_shows_the_figures_of_all_videos(output: tuple[Path, str]) -> 
     assert header.split() == ["class", "unary", "crf"]
     shown = {" ".join(line.split()[:-2]): line.split()[-2:] for line in lines}
     figures = {"class average": "class_average", "global": "global", "mean IoU": "miou"}
-    assert list(shown) == [*figures, *unary["accuracy"]["per_class"]]
+    assert list(shown) == [*figures, "calibration error", *unary["accuracy"]["per_class"]]
     for name, kind in figures.items():
         assert shown[name] == [f"{100 * row['accuracy'][kind]:.1f}" for row in (unary, crf)]
+    assert shown["calibration error"] == 2 * [f"{100 * unary['calibration_error']:.1f}"]  # of H, not of the CRF
     assert (empty, last) == ("", f"All rows are in {folder / 'results.json'}")
 
 
@@ -118,9 +120,10 @@ def test_videos_without_labels_have_no_figures(place: Path, tmp_path: Path) -> N
     more = ("--split", "blank", "--methods", "unary", "-o", str(tmp_path))
     result = CliRunner().invoke(app, words_for(place, *more))
     assert result.exit_code == 0, result.output
-    assert [line.split()[-1] for line in result.stdout.splitlines()[1:4]] == ["-", "-", "-"]
+    assert [line.split()[-1] for line in result.stdout.splitlines()[1:5]] == ["-", "-", "-", "-"]
     for row in read_strictly((tmp_path / "results.json").read_text())["rows"]:
         assert row["accuracy"] == {"global": None, "class_average": None, "miou": None, "per_class": {}}
+        assert row["calibration_error"] is None
 
 
 @pytest.mark.parametrize(

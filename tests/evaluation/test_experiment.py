@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
 from budgetseg.crf.potentials import Evidence, make_potentials
@@ -19,8 +20,8 @@ from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
 
 FULL = {"dcnn": 3, **HAND_MADE}  # another order than that of the methods
 EVERY = ("unary", "crf", "unary-full", "crf-full")
-KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy descriptor_counts choices_over_time"
-KEYS += " scope costs clock descriptors"
+KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy calibration_error descriptor_counts"
+KEYS += " choices_over_time scope costs clock descriptors"
 MODEL = random_model(FULL)
 
 Row = dict[str, Any]
@@ -73,13 +74,17 @@ def test_what_a_method_spends_is_what_its_descriptors_cost(rows: list[Row], tabl
         assert find(rows, method, "all")["spent_s"] == pytest.approx(sum(spent_s))
 
 
-def plain_labels(table: VideoTable, method: str) -> Any:
-    """The method, step by step; without dcnn its column must not matter."""
+def plain_evidence(table: VideoTable, method: str) -> Evidence:
+    """What H makes of the method's descriptors; without dcnn its column must not matter."""
     names, h = METHODS[method.replace("unary", "crf")], MODEL.classifiers
     values = {name: own if name in names else own * 1e3 for name, own in table.values.items()}
     subsets = np.full(len(table.graph), sum(1 << list(FULL).index(name) for name in names), np.int32)
-    evidence = Evidence(h.predict(values, place_of(table.graph), subsets), h.scaled(values), subsets, h.starts)
-    problem = make_potentials(MODEL.crf, evidence, table.graph)
+    return Evidence(h.predict(values, place_of(table.graph), subsets), h.scaled(values), subsets, h.starts)
+
+
+def plain_labels(table: VideoTable, method: str) -> Any:
+    """The method, step by step."""
+    problem = make_potentials(MODEL.crf, plain_evidence(table, method), table.graph)
     return INFERENCE["expansion"](problem) if "crf" in method else problem.unary.argmin(axis=1)
 
 
@@ -92,6 +97,18 @@ def test_the_row_of_all_pools_the_pixels_of_the_videos(rows: list[Row], tables: 
         assert found["class_average"] == pytest.approx(expected.class_average)
         assert found["miou"] == pytest.approx(expected.miou)
     assert find(rows, method, "all")["n_supervoxels"] == 101
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_the_calibration_error_is_that_of_h_whatever_the_crf_does(
+    rows: list[Row], tables: list[VideoTable], method: str
+) -> None:
+    said = [plain_evidence(table, method).probabilities for table in tables]
+    truth = [table.truth for table in tables]
+    names = [*(table.name for table in tables), "all"]
+    for name, p, own in zip(names, [*said, np.concatenate(said)], [*truth, np.concatenate(truth)], strict=True):
+        expected = expected_calibration_error(p, own)
+        assert find(rows, method, name)["calibration_error"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_with_the_crf_labels_are_others_than_without(rows: list[Row]) -> None:
@@ -110,7 +127,9 @@ def test_a_video_without_labels_has_no_figures_and_changes_none(tables: list[Vid
     blank = replace(table, name="blank", truth=np.zeros_like(table.truth))
     alone, nothing, both = evaluate_unbounded(MODEL, [table, blank], ["crf"])
     assert nothing["accuracy"] == {"global": None, "class_average": None, "miou": None, "per_class": {}}
+    assert nothing["calibration_error"] is None
     assert both["accuracy"] == alone["accuracy"]
+    assert both["calibration_error"] == alone["calibration_error"]
 
 
 @pytest.mark.parametrize("name", ["potts", "", "unary-fully", "all", "CRF"])
