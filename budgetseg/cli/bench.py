@@ -64,16 +64,26 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
 
 
 @bench.command("expansion")
-def expansion(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
+def expansion(
+    data: Data = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a model, as 'budgetseg train' writes it; without it what it says is drawn."),
+    ] = None,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+) -> None:
     """α-expansion: CPU time on one thread and energy on two random problems, against SciPy and, if installed, gco.
 
-    Then what the stages after the last descriptor cost per 1,000 supervoxels, on the graph of CamVid's dense run.
+    Then what the stages after the last descriptor cost per 1,000 supervoxels, on the graph of CamVid's dense run; with
+    a model, of what it says there.
     """
     from budgetseg.evaluation.bench_expansion import CASES, bench_expansion
     from budgetseg.evaluation.bench_stages import bench_stages
+    from budgetseg.models.bundle import load_model
 
-    place = _with_camvid(data)
-    _print("expansion", [*bench_expansion(CASES, repeats), *bench_stages(place, repeats)], as_json)
+    place, trained = _with_camvid(data), None if model is None else load_model(model)
+    _print("expansion", [*bench_expansion(CASES, repeats), *bench_stages(place, repeats, trained)], as_json)
 
 
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:

@@ -67,8 +67,8 @@ def random_potts(case: Case, seed: int = 0) -> Problem:
 
 
 def bench_expansion(cases: Sequence[Case], repeats: int = 3) -> list[Row]:
-    """A row per problem and peer, and one per problem for a small change."""
-    return [row for case in cases for row in _rows(case, repeats)]
+    """A row per problem and peer, and one per problem for a small change; no model is behind any of them."""
+    return [row | {"model": None} for case in cases for row in _rows(case, repeats)]
 
 
 def _rows(case: Case, repeats: int) -> list[Row]:

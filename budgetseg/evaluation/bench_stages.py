@@ -1,8 +1,9 @@
 """What the end of a run costs, per 1,000 supervoxels: the rows of `budgetseg bench expansion` that a deadline reserves.
 
-A third of the supervoxels have all descriptors, a third some of them and a third none, as when time has run out. The
-graph is real and the CRF the hand-set one; probabilities and descriptors are drawn, since only time is measured, around
-a smooth truth: labels that change from one supervoxel to the next would cost α-expansion more than those of a video.
+A third of the supervoxels have all descriptors, a third some of them and a third none, as when time has run out. With a
+trained model, everything is as it would be in a run. Without one, the graph is real and the CRF the hand-set one, but
+probabilities and descriptors are drawn, around a smooth truth: labels that change from one supervoxel to the next would
+cost α-expansion more than those of a video.
 """
 
 import statistics
@@ -15,11 +16,16 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import cKDTree
 
+from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import Memory, expand
 from budgetseg.crf.learning import potts
 from budgetseg.crf.potentials import Crf, Evidence, make_potentials
+from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.measure import measure
+from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.evaluation.clips import CamvidDense, Street
 from budgetseg.inference import interpolate
+from budgetseg.models.bundle import Model
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64, Supervoxels, UInt8
 
@@ -33,13 +39,13 @@ N_LABELS = 11
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """What a run leaves when its time is over, at random.
+class Remains:
+    """What a run leaves when its time is over.
 
     Attributes
     ----------
     evidence : with probabilities (N, L) that mean something only where something was computed
-    crf : the hand-set one, with expected descriptors
+    crf : the model's, or the hand-set one
     prior : (L,)
     """
 
@@ -48,15 +54,25 @@ class Drawn:
     prior: Float64
 
 
-def bench_stages(data: Path | None, repeats: int = 3) -> list[Row]:
+def bench_stages(data: Path | None, repeats: int = 3, model: Model | None = None) -> list[Row]:
     """A row per stage, on CamVid's dense run below `data`, or a rendered street without it."""
     frames, _ = Street()() if data is None else CamvidDense(data / "camvid")()
     supervoxels = segment(frames, 25 * len(frames) if data is None else 3500)
-    stages = _stages(supervoxels, _draw(supervoxels.graph, 0))
-    return [_row(name, _median_s(stage, repeats), len(supervoxels)) for name, stage in stages.items()]
+    now = _draw(supervoxels.graph, 0) if model is None else _ask(model, frames, supervoxels, 0)
+    stages, used = _stages(supervoxels, now), "drawn" if model is None else model.name
+    return [_row(name, _median_s(stage, repeats), len(supervoxels), used) for name, stage in stages.items()]
 
 
-def _draw(graph: Graph, seed: int) -> Drawn:
+def _ask(model: Model, frames: UInt8, supervoxels: Supervoxels, seed: int) -> Remains:
+    """What a model says of a video; only which descriptors were computed is drawn."""
+    h, graph = model.classifiers, supervoxels.graph
+    values, _ = measure(Scene.of(frames, supervoxels), open_descriptors(h.names, model.networks))
+    subsets = _subsets(len(graph), len(h.names), np.random.default_rng(seed))
+    said = h.predict(values, place_of(graph), subsets)
+    return Remains(Evidence(said, h.scaled(values), subsets, h.starts), model.crf, h.prior)
+
+
+def _draw(graph: Graph, seed: int) -> Remains:
     """Descriptors are scaled as H scales them, a variance of about one each."""
     rng, n = np.random.default_rng(seed), len(graph)
     truth = _smooth_truth(graph, rng)
@@ -66,9 +82,10 @@ def _draw(graph: Graph, seed: int) -> Drawn:
     starts, scale = np.array([0, *accumulate(LENGTHS)]), np.repeat(np.array(LENGTHS) ** -0.5, LENGTHS)
     expected = rng.normal(size=(starts[-1], N_LABELS)) * scale[:, None] / 2
     inputs = expected.T[truth] + rng.normal(size=(n, starts[-1])) * scale
-    evidence = Evidence(probabilities.astype(np.float32), inputs.astype(np.float32), _subsets(n, rng), starts)
+    subsets = _subsets(n, len(LENGTHS), rng)
+    evidence = Evidence(probabilities.astype(np.float32), inputs.astype(np.float32), subsets, starts)
     prior = np.full(N_LABELS, 1 / N_LABELS)
-    return Drawn(evidence, potts(prior, expected.astype(np.float32)), prior)
+    return Remains(evidence, potts(prior, expected.astype(np.float32)), prior)
 
 
 def _smooth_truth(graph: Graph, rng: np.random.Generator) -> Int64:
@@ -78,13 +95,14 @@ def _smooth_truth(graph: Graph, rng: np.random.Generator) -> Int64:
     return np.asarray(rng.integers(0, N_LABELS, 40)[nearest])
 
 
-def _subsets(n: int, rng: np.random.Generator) -> Int32:
-    """All descriptors, some or none, a third each."""
-    every = 2 ** len(LENGTHS) - 1
-    return np.choose(rng.permutation(n) % 3, [np.full(n, every), rng.integers(1, every, n), 0]).astype(np.int32)
+def _subsets(n: int, n_descriptors: int, rng: np.random.Generator) -> Int32:
+    """All descriptors, some or none, a third each; where there is but one descriptor, some are all."""
+    every = 2**n_descriptors - 1
+    third, some = rng.permutation(n) % 3, rng.integers(1, max(every, 2), n)
+    return np.choose(third, [np.full(n, every), some, 0]).astype(np.int32)
 
 
-def _stages(supervoxels: Supervoxels, now: Drawn) -> dict[str, Callable[[], float]]:
+def _stages(supervoxels: Supervoxels, now: Remains) -> dict[str, Callable[[], float]]:
     """CPU seconds of a stage, each time from the beginning."""
     graph, ids = supervoxels.graph, supervoxels.ids
     before = _earlier(now)
@@ -107,14 +125,14 @@ def _stages(supervoxels: Supervoxels, now: Drawn) -> dict[str, Callable[[], floa
     }
 
 
-def _earlier(drawn: Drawn) -> Drawn:
+def _earlier(now: Remains) -> Remains:
     """When only those that have all descriptors now had any."""
-    subsets = drawn.evidence.subsets
-    return replace(drawn, evidence=replace(drawn.evidence, subsets=np.where(subsets == subsets.max(), subsets, 0)))
+    subsets = now.evidence.subsets
+    return replace(now, evidence=replace(now.evidence, subsets=np.where(subsets == subsets.max(), subsets, 0)))
 
 
-def _fill(drawn: Drawn, graph: Graph) -> Float32:
-    return interpolate(drawn.evidence.probabilities, drawn.evidence.subsets > 0, graph, drawn.prior)
+def _fill(left: Remains, graph: Graph) -> Float32:
+    return interpolate(left.evidence.probabilities, left.evidence.subsets > 0, graph, left.prior)
 
 
 def _paint(labels: Int32, ids: Int32) -> UInt8:
@@ -133,6 +151,6 @@ def _median_s(stage: Callable[[], float], repeats: int) -> float:
     return statistics.median(stage() for _ in range(repeats))
 
 
-def _row(stage: str, seconds: float, n: int) -> Row:
+def _row(stage: str, seconds: float, n: int, model: str) -> Row:
     row: Row = {"problem": f"stage: {stage}, per 1,000 supervoxels", "seconds": 1000 * seconds / n}
-    return row | dict.fromkeys(("energy", "peer", "peer_seconds", "peer_energy"))
+    return row | dict.fromkeys(("energy", "peer", "peer_seconds", "peer_energy")) | {"model": model}

@@ -3,14 +3,20 @@
 import numpy as np
 import pytest
 
+from budgetseg.classifiers.samples import place_of
 from budgetseg.datasets.synthetic import render
+from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.measure import measure
+from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.evaluation import bench_stages as bench
 from budgetseg.evaluation.bench_stages import LENGTHS
 from budgetseg.evaluation.clips import Street
 from budgetseg.supervoxels import segment
 from tests.graphs import random_graph
+from tests.models.made import random_model
 
 N_FRAMES = 4
+MODEL = random_model({descriptor.name: descriptor.length for descriptor in open_descriptors(["colour", "hog"])})
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +43,25 @@ def test_what_is_drawn_depends_on_the_seed_alone() -> None:
     assert np.array_equal(one.inputs, same.inputs)
     assert not np.array_equal(one.inputs, other.inputs)
     assert one.inputs.shape == (50, sum(LENGTHS))
+
+
+def test_with_a_model_everything_but_what_was_computed_is_as_in_a_run() -> None:
+    frames, _ = Street((96, 64), N_FRAMES)()
+    supervoxels, h = segment(frames, 30, "fast"), MODEL.classifiers
+    left = bench._ask(MODEL, frames, supervoxels, 0)
+    values, _ = measure(Scene.of(frames, supervoxels), open_descriptors(h.names))
+    evidence, subsets = left.evidence, left.evidence.subsets
+    assert left.crf is MODEL.crf
+    assert left.prior is h.prior
+    assert np.array_equal(evidence.probabilities, h.predict(values, place_of(supervoxels.graph), subsets))
+    assert np.array_equal(evidence.inputs, h.scaled(values))
+    assert np.array_equal(evidence.starts, h.starts)
+    assert set(subsets.tolist()) == {0, 1, 2, 3}
+
+
+def test_rows_say_what_they_were_measured_with() -> None:
+    drawn, trained = (bench.bench_stages(None, 1, model) for model in (None, MODEL))
+    assert [{row["model"] for row in rows} for rows in (drawn, trained)] == [{"drawn"}, {MODEL.name}]
 
 
 def test_seconds_are_medians_per_thousand_supervoxels(monkeypatch: pytest.MonkeyPatch) -> None:
