@@ -40,7 +40,7 @@ def main(work: Path, results: Path, folder: Path) -> None:
     expected = expected_inputs(inputs, samples.truth)
     print("| balance | model | hand-made: unary | with CRF | with dcnn: unary | with CRF | mixed: unary | with CRF |")
     print("|---|---|---|---|---|---|---|---|")
-    for balance in (0.0, 0.5, 1.0):
+    for balance in (0.0, 0.5, 0.75, 1.0):
         start = potts(fitted.classifiers.prior, expected, balance=balance)
         variants = {
             "Potts": replace(start, contrast=0.0),

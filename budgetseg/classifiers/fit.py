@@ -2,6 +2,9 @@
 
 Regularisation is chosen, and each classifier's temperature fitted, on folds that were held out; the same predictions
 then train the CRF and the policy, since H is over-confident on what it was fitted to.
+
+A network's probabilities need no learning to be useful: classifiers that have them start from their logarithms and
+learn, regularised, what the other descriptors correct.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from budgetseg.classifiers.logistic import Linear, fit_logistic, second_moments, softmax
 from budgetseg.classifiers.samples import Samples
-from budgetseg.classifiers.subsets import SubsetClassifiers, check_finite, columns_of
+from budgetseg.classifiers.subsets import SubsetClassifiers, check_finite, columns_of, entering
 from budgetseg.errors import UsageError
 from budgetseg.types import Bool, Float32, Float64, Int32, Int64
 
@@ -33,7 +36,7 @@ class Recipe:
     seed : of that draw
     """
 
-    decays: tuple[float, ...] = (1e-3, 1e-4, 1e-5)
+    decays: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5)
     most_rows: int = 20_000
     n_steps: int = 25
     seed: int = 0
@@ -74,7 +77,8 @@ def fit_subsets(
     samples: Samples, recipe: Recipe, cores: int = 1, advance: Callable[[int], None] = lambda _: None
 ) -> Fitted:
     """One classifier a subset of the descriptors of the samples."""
-    names, blocks = tuple(samples.values), [samples.place, *samples.values.values()]
+    names, opinions = tuple(samples.values), _opinions_of(samples)
+    blocks = [samples.place, *(entering(samples.values, name, opinions) for name in names)]
     sums = np.concatenate([block.sum(axis=1, keepdims=True) for block in blocks], axis=1)
     check_finite(sums, samples.values, np.arange(len(sums)))
     lengths = tuple(block.shape[1] for block in blocks)
@@ -82,7 +86,8 @@ def fit_subsets(
     scale = np.repeat([max(float(np.sqrt(block.var(axis=0).sum())), 1e-6) for block in blocks], lengths)
     x = ((np.concatenate(blocks, axis=1) - centre) / scale).astype(np.float32)
     folds = _folds_of(samples)
-    learner = _Learner(lengths, samples.truth.shape[1], recipe.n_steps, advance)
+    takes = np.repeat([0, *(name in opinions for name in names)], lengths)
+    learner = _Learner(lengths, samples.truth.shape[1], recipe.n_steps, scale * takes, advance)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:  # a fit for each core beats two cores for each fit
         parts = list(pool.map(lambda fold: _part(x, samples, samples.fold != fold, recipe), folds))
         held = [np.flatnonzero(samples.fold == fold) for fold in folds]
@@ -106,10 +111,24 @@ def fit_subsets(
     bias = np.stack([model.bias * sharp for model, sharp in zip(models, sharpness, strict=True)])
     prior = samples.truth.sum(axis=0) / samples.truth.sum()
     classifiers = SubsetClassifiers(
-        names, lengths, centre.astype(np.float32), scale.astype(np.float32), weights, bias.astype(np.float32), prior
+        names,
+        lengths,
+        centre.astype(np.float32),
+        scale.astype(np.float32),
+        weights,
+        bias.astype(np.float32),
+        prior,
+        opinions,
     )
     out_of_fold = np.stack([softmax(scores * sharp) for scores, sharp in zip(said, sharpness, strict=True)], axis=1)
     return Fitted(classifiers, out_of_fold, decay)
+
+
+def _opinions_of(samples: Samples) -> tuple[str, ...]:
+    """Descriptors that are probabilities of as many things as there are classes."""
+    n_labels = samples.truth.shape[1]
+    alike = {name: own for name, own in samples.values.items() if own.shape[1] == n_labels}
+    return tuple(name for name, own in alike.items() if own.min() >= 0 and np.abs(own.sum(axis=1) - 1).max() < 1e-3)
 
 
 def _folds_of(samples: Samples) -> Int32:
@@ -124,14 +143,26 @@ class _Learner:
     lengths: tuple[int, ...]
     n_labels: int
     n_steps: int
+    trusted: Float64
+    """(d,) what makes a logarithm of probability of an input; 0 for others."""
     advance: Callable[[int], None]
 
     def fit(self, part: _Part, subset: int, decay: float) -> Linear:
         columns = columns_of(subset, self.lengths)
         x, moments = np.ascontiguousarray(part.x[:, columns]), part.moments[np.ix_(columns, columns)]
-        model = fit_logistic(x, part.labels, part.weight, self.n_labels, decay, moments, self.n_steps)
+        toward = self._opinion(self.trusted[columns])
+        model = fit_logistic(x, part.labels, part.weight, self.n_labels, decay, moments, self.n_steps, toward)
         self.advance(1)
         return model
+
+    def _opinion(self, trusted: Float64) -> Float32 | None:
+        """Weights that give the mean logarithm of the probabilities that are there, (d, L); None without any."""
+        (rows,) = np.nonzero(trusted)
+        if not len(rows):
+            return None
+        toward = np.zeros((len(trusted), self.n_labels), np.float32)
+        toward[rows, np.arange(len(rows)) % self.n_labels] = trusted[rows] * self.n_labels / len(rows)
+        return toward
 
 
 def _part(x: Float32, samples: Samples, kept: Bool, recipe: Recipe) -> _Part:

@@ -58,8 +58,9 @@ def fit_logistic(
     decay: float,
     moments: Float64 | None = None,
     n_steps: int = 60,
+    toward: Float32 | None = None,
 ) -> Linear:
-    """The minimum of the weighted mean of -log p(label | x), plus decay / 2 · |weights|².
+    """The minimum of the weighted mean of -log p(label | x), plus decay / 2 · |weights - trust · toward|².
 
     Parameters
     ----------
@@ -70,6 +71,7 @@ def fit_logistic(
     decay : strength of regularisation
     moments : (d, d) `second_moments` of x, if they are at hand
     n_steps : of L-BFGS at most
+    toward : (d, L) weights that are right to begin with, up to a factor, the trust, which is learned; else 0
     """
     present, target = np.unique(labels, return_inverse=True)
     n_columns, n_present = x.shape[1], len(present)
@@ -77,24 +79,28 @@ def fit_logistic(
     moments = second_moments(x, weight) if moments is None else moments
     factor = cholesky(moments / 2 + (decay + 1e-9) * np.eye(n_columns))  # upper: moments / 2 + decay = Rᵀ R
     rows = np.arange(len(x))
+    given = np.zeros((n_columns, n_present), np.float32) if toward is None else toward[:, present]
+    known = x @ given
 
     def loss(flat: Float64) -> tuple[float, Float64]:
-        round_weights, bias = flat[n_present:].reshape(n_columns, n_present), flat[:n_present]
-        weights = solve_triangular(factor, round_weights)
-        p = softmax(x @ weights.astype(np.float32) + bias.astype(np.float32))
+        bias, trust, round_weights = flat[:n_present], flat[n_present], flat[n_present + 1 :]
+        weights = solve_triangular(factor, round_weights.reshape(n_columns, n_present))
+        p = softmax(x @ weights.astype(np.float32) + bias.astype(np.float32) + np.float32(trust) * known)
         value = -float(share @ np.log(np.maximum(p[rows, target], 1e-30))) + decay / 2 * float((weights**2).sum())
         p[rows, target] -= 1
         p *= share[:, None]
         gradient = (x.T @ p).astype(np.float64) + decay * weights
-        return value, np.concatenate(
-            [p.sum(axis=0, dtype=np.float64), solve_triangular(factor, gradient, trans="T").ravel()]
-        )
+        steps = p.sum(axis=0, dtype=np.float64), [float((p * known).sum())]
+        return value, np.concatenate([*steps, solve_triangular(factor, gradient, trans="T").ravel()])
 
-    start = np.zeros(n_present * (n_columns + 1))
-    start[:n_present] = np.log(np.bincount(target, share, n_present))
+    start = np.zeros(n_present * (n_columns + 1) + 1)
+    if toward is None:  # what is known has its own idea of how frequent classes are
+        start[:n_present] = np.log(np.bincount(target, share, n_present))
+    start[n_present] = 1
     options = {"maxiter": n_steps, "ftol": 1e-6, "gtol": 1e-5, "maxcor": 10}
     best = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     weights, bias = np.zeros((n_columns, n_labels), np.float32), np.full(n_labels, NEVER, np.float32)
-    weights[:, present] = solve_triangular(factor, best[n_present:].reshape(n_columns, n_present))
+    learned = solve_triangular(factor, best[n_present + 1 :].reshape(n_columns, n_present))
+    weights[:, present] = learned + best[n_present] * given
     bias[present] = best[:n_present]
     return Linear(weights, bias)

@@ -11,6 +11,8 @@ from budgetseg.types import Bool, Float32, Float64, Int32, Int64
 
 __all__ = ["SubsetClassifiers"]
 
+LEAST_OPINION = 1e-3  # probability below which a network's doubt says no more
+
 
 @dataclass(frozen=True, eq=False)
 class SubsetClassifiers:
@@ -27,6 +29,7 @@ class SubsetClassifiers:
     weights : (2^D, d, L) float32, zero where a subset has no descriptor
     bias : (2^D, L) float32
     prior : (L,) share of each class among the labelled pixels of training
+    opinions : descriptors that are probabilities of the classes themselves; they enter as logarithms
     """
 
     names: tuple[str, ...]
@@ -36,6 +39,7 @@ class SubsetClassifiers:
     weights: Float32
     bias: Float32
     prior: Float64
+    opinions: tuple[str, ...] = ()
 
     @property
     def n_subsets(self) -> int:
@@ -61,7 +65,7 @@ class SubsetClassifiers:
 
     def scaled(self, values: Mapping[str, Float32]) -> Float32:
         """All descriptors as the classifiers see them, (N, d - place), side by side."""
-        inputs = np.concatenate([values[name] for name in self.names], axis=1)
+        inputs = np.concatenate([entering(values, name, self.opinions) for name in self.names], axis=1)
         mine = slice(self.lengths[0], None)
         return np.asarray((inputs - self.centre[mine]) / self.scale[mine], np.float32)
 
@@ -81,11 +85,18 @@ class SubsetClassifiers:
 
     def _predict_alike(self, values: Mapping[str, Float32], place: Float32, subset: int, rows: Int64) -> Float32:
         used = [name for d, name in enumerate(self.names) if subset >> d & 1]
-        inputs = np.concatenate([place[rows], *(values[name][rows] for name in used)], axis=1)
-        check_finite(inputs, {name: values[name] for name in used}, rows)
+        own = {name: values[name][rows] for name in used}
+        inputs = np.concatenate([place[rows], *(entering(own, name, self.opinions) for name in used)], axis=1)
+        check_finite(inputs, own, rows)
         columns = columns_of(subset, self.lengths)
         scaled = (inputs - self.centre[columns]) / self.scale[columns]
         return softmax(scaled @ self.weights[subset][columns] + self.bias[subset])
+
+
+def entering(values: Mapping[str, Float32], name: str, opinions: Collection[str]) -> Float32:
+    """A descriptor as H takes it, before centring and scaling."""
+    own = values[name]
+    return np.log(np.maximum(own, np.float32(LEAST_OPINION))) if name in opinions else own
 
 
 def columns_of(subset: int, lengths: tuple[int, ...]) -> Bool:
@@ -95,10 +106,10 @@ def columns_of(subset: int, lengths: tuple[int, ...]) -> Bool:
 
 
 def check_finite(inputs: Float32, values: Mapping[str, Float32], rows: Int64) -> None:
-    """Refuse what a descriptor should never have said, by name; other rows may hold anything."""
+    """Refuse what a descriptor should never have said, by name; `rows` are the numbers of the supervoxels."""
     if np.isfinite(inputs).all():
         return
     for name, own in values.items():
-        bad = rows[~np.isfinite(own[rows]).all(axis=1)]
+        bad = rows[~np.isfinite(own).all(axis=1)]
         if len(bad):
             raise UsageError(f"descriptor '{name}' of supervoxel {bad[0]} is not finite; it must be")

@@ -66,6 +66,7 @@ def save_model(model: Model, folder: Path) -> None:
             "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
             "descriptors": list(model.classifiers.names),
             "lengths": list(model.classifiers.lengths),
+            "opinions": list(model.classifiers.opinions),
             "contrast": model.crf.contrast,
             "settings": dict(model.settings),
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
@@ -113,7 +114,8 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
         array = {"colours": colours, **arrays}[name]
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{name} must be {shape} and finite. Got {array.shape}")
-    h = SubsetClassifiers(names, lengths, **{name: arrays[f"h.{name}"] for name in H_ARRAYS})
+    h_arrays = {name: arrays[f"h.{name}"] for name in H_ARRAYS}
+    h = SubsetClassifiers(names, lengths, **h_arrays, opinions=tuple(manifest["opinions"]))
     crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=contrast)
     has_networks = any(name.startswith("networks/") for name in manifest["files"])  # others may lie there
     networks = folder / "networks" if has_networks else None

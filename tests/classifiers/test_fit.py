@@ -181,3 +181,25 @@ def test_labels_of_one_fold_alone_are_refused_in_one_line() -> None:
     with pytest.raises(UsageError, match="all in one fold") as caught:
         fit_subsets(Samples(samples.values, samples.place, truth, samples.fold, samples.video), ONE)
     assert "\n" not in str(caught.value)
+
+
+def with_opinion(n: int) -> Samples:
+    """A network's probabilities, right as they are, and a descriptor that says nothing."""
+    rng = np.random.default_rng(3)
+    opinion = softmax(2 * rng.normal(size=(n, 8)).astype(np.float32))
+    labels = (opinion.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    return labelled({"hog": rng.normal(size=(n, 30)).astype(np.float32), "net": opinion}, np.minimum(labels, 7), 0, 8)
+
+
+def test_a_networks_probabilities_are_taken_at_their_word_where_there_is_little_to_learn_from() -> None:
+    samples = with_opinion(200)
+    fitted = fit_subsets(samples, Recipe())
+    network = _loss(np.log(samples.values["net"]), samples.truth, 1)
+    assert fitted.classifiers.opinions == ("net",)
+    assert _loss(np.log(fitted.out_of_fold[:, 2]), samples.truth, 1) < 1.05 * network
+    assert _loss(np.log(fitted.out_of_fold[:, 3]), samples.truth, 1) < 1.1 * network
+
+
+def test_only_probabilities_of_the_classes_are_an_opinion() -> None:
+    samples = drawn(100)  # a descriptor as long as there are classes, but not of probabilities
+    assert fit_subsets(samples, ONE).classifiers.opinions == ()

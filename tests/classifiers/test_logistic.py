@@ -94,3 +94,19 @@ def test_inputs_that_never_vary_do_no_harm() -> None:
 def test_huge_scores_make_finite_probabilities() -> None:
     found = softmax(np.array([[1e4, -1e4], [-1e4, -1e4]], np.float32))
     assert np.allclose(found, np.array([[1, 0], [0.5, 0.5]]))
+
+
+def test_what_is_known_stays_where_there_is_nothing_to_learn() -> None:
+    x, labels, weight = blobs()
+    known = fit_logistic(x, labels, weight, N_LABELS, 1e-4).weights
+    strict = fit_logistic(x[:8], labels[:8], weight[:8], N_LABELS, 1e3, toward=known)
+    present = np.unique(labels[:8])
+    trust = strict.weights[:, present] / known[:, present]
+    assert np.allclose(trust, trust.mean(), rtol=0.05)
+
+
+def test_trust_is_the_factor_at_which_what_is_known_fits() -> None:
+    x, labels, weight = blobs()
+    known = fit_logistic(x, labels, weight, N_LABELS, 1e-5).weights
+    found = fit_logistic(x, labels, weight, N_LABELS, 10.0, toward=3 * known)
+    assert np.allclose(found.weights, known, atol=0.1 * np.abs(known).max())
