@@ -17,8 +17,17 @@ def train(
     root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")] = Path("model"),
     networks: Annotated[
-        Path | None, typer.Option(help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.")
+        Path | None,
+        typer.Option(
+            help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.  [default: train them]"
+        ),
     ] = None,
+    network_steps: Annotated[
+        int, typer.Option(min=1, help="Batches of 16 frames for each network to be trained.")
+    ] = 6000,
+    device: Annotated[
+        str, typer.Option(help="For networks to be trained: 'cuda' takes minutes each, 'cpu' a day.")
+    ] = "cpu",
     split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",
     descriptors: Annotated[
         str | None, typer.Option(help="Names with commas between them.  [default: all, networks included]")
@@ -39,17 +48,21 @@ def train(
 ) -> None:
     """Describe all videos of a split, learn the classifiers and the CRF, and write a model.
 
-    Without --networks the model has the hand-made descriptors alone. After an interruption, the same command goes on
-    where it was.
+    Without --networks they are trained first, which needs PyTorch, pip install 'budgetseg[train]', and had better have
+    a GPU; --descriptors colour,hog,hof,mbh does without them. After an interruption, the same command goes on where it
+    was.
     """
     from budgetseg.crf.learning import Recipe as CrfRecipe
     from budgetseg.descriptors.describe import Plan
+    from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
     from budgetseg.learning.train import TrainRecipe, train_model
     from budgetseg.supervoxels.tiers import tier_named
 
     names = None if descriptors is None else parse_names(descriptors)
     plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
-    recipe = TrainRecipe(crf=CrfRecipe(balance=balance, n_rounds=rounds))
+    recipe = TrainRecipe(
+        crf=CrfRecipe(balance=balance, n_rounds=rounds), networks=NetworkRecipe(n_steps=network_steps, device=device)
+    )
     with ExitStack() as stages:
 
         def stage(what: str, total: int | None, unit: str) -> Advance:

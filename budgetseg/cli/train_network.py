@@ -27,19 +27,16 @@ def train_network(
     Needs PyTorch: pip install 'budgetseg[train]'. A second start goes on after the last finished network.
     """
     from budgetseg.datasets import open_dataset
+    from budgetseg.descriptors.network.recipe import Recipe
 
     try:
-        from budgetseg.descriptors.network.fit import Footage, fit_networks
-        from budgetseg.descriptors.network.training import Recipe, check_device
+        from budgetseg.descriptors.network.fit import fit_networks, footage_of
+        from budgetseg.descriptors.network.training import check_device
     except ImportError as error:
         raise UsageError(f"training needs {error.name}; pip install 'budgetseg[train]'") from error
 
     check_device(device)
     source = open_dataset(dataset, root)
-    footage = [
-        Footage(video.name, video.video().frames[list(video.labelled)], video.labels())
-        for video in source.videos(split)
-    ]
-    recipe = Recipe(n_steps=steps, seed=seed, device=device)
+    footage, recipe = footage_of(source.videos(split)), Recipe(n_steps=steps, seed=seed, device=device)
     fit_networks(footage, source.classes, output, recipe, folds, lambda line: typer.echo(line, err=True))
     typer.echo(f"Networks are in {output}")

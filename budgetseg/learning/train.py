@@ -1,12 +1,12 @@
 """From labelled videos to a model: the job behind `budgetseg train`.
 
-    describe ─► H, with what it says of unseen folds ─► CRF ─► model
+    networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -25,8 +25,11 @@ from budgetseg.crf.learning import Recipe as CrfRecipe
 from budgetseg.crf.potentials import Crf, Evidence, expected_inputs
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
+from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
+from budgetseg.learning.networks import with_networks
+from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
 
@@ -34,9 +37,6 @@ __all__ = ["HAND_MADE", "Report", "TrainRecipe", "learning_examples", "read_fitt
 
 HAND_MADE = ("colour", "hog", "hof", "mbh")
 """Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
-
-Stage = Callable[[str, int | None, str], Callable[[int], None]]
-"""Told of a stage, how much it is and in which units; what it returns is told of progress."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,12 @@ class TrainRecipe:
     ----------
     classifiers : of H
     crf : of the CRF
+    networks : of those that are trained where none are given
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
     crf: CrfRecipe = field(default_factory=CrfRecipe)
+    networks: NetworkRecipe = field(default_factory=NetworkRecipe)
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def train_model(
 ) -> Report:
     """Train on the splits of a plan and write the model to `output`."""
     _try_out(output)
+    plan = with_networks(plan, work / "networks", recipe.networks, cores, stage)
     tables = _describe(plan, work / "table", cores, stage)
     samples = samples_of(tables)
     fitted = _fit_classifiers(samples, work / "classifiers", recipe.classifiers, cores, stage)

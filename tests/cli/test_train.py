@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
+from budgetseg.descriptors.network import fit
+from budgetseg.descriptors.network.training import train_networks
 from budgetseg.models.bundle import load_model
 from tests.learning.scenes import NAMES, write_scenes
 
@@ -22,9 +24,11 @@ def test_the_help_teaches_the_command() -> None:
     result = CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "200"})
     text = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    options = "--root --output --networks --split --descriptors --per-frame --tier --balance --work --threads"
+    options = "--root --output --networks --network-steps --device --split --descriptors --per-frame --tier --balance"
+    options += " --work --threads"
     assert all(option in text for option in options.split())
-    assert "Without --networks the model has the hand-made descriptors alone" in text
+    assert "Without --networks they are trained first" in text
+    assert "--descriptors colour,hog,hof,mbh does without them" in text
     assert "the same command goes on where it was" in text
 
 
@@ -49,10 +53,33 @@ def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp
     assert json.loads((tmp_path / "streets" / "manifest.json").read_text())["format"] == 1
 
 
+def test_networks_that_are_not_given_are_trained_first_and_only_once(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["train", "folder", "--root", str(root), "-o", str(tmp_path / "streets"), "--descriptors", "colour,dcnn"]
+    words += ["--network-steps", "1", "--per-frame", "8", "--tier", "fast", "--threads", "1", "--rounds", "1"]
+    said = []
+    for train in (train_networks, None):
+        monkeypatch.setattr(fit, "train_networks", train)
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.exception
+        said.append(result.stdout)
+    assert said[1] == said[0]
+    model = load_model(tmp_path / "streets")
+    assert model.classifiers.names == ("colour", "dcnn")
+    assert model.networks is not None
+    trained = tmp_path / "streets-work" / "networks"
+    assert sorted(path.name for path in model.networks.iterdir()) == ["dcnn.onnx", "networks.json"]
+    assert (model.networks / "dcnn.onnx").read_bytes() == (trained / "dcnn.onnx").read_bytes()
+    assert json.loads((trained / "networks.json").read_text())["recipe"]["n_steps"] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
         (["--descriptors", "colour,hoof"], "no descriptor 'hoof'; choose from colour, hog, hof, mbh"),
+        (["--device", "abacus"], "no device 'abacus' for PyTorch here"),
+        (["--network-steps", "0"], "see budgetseg train --help"),
         (["--networks", "nowhere"], "no folder 'nowhere' of networks; 'budgetseg train-network' makes one"),
         (["--split", "holidays"], "no split 'holidays'"),
         (["--tier", "best"], "no supervoxel tier 'best'; choose from"),

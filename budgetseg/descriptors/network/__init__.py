@@ -1,6 +1,9 @@
 """The networks behind the dcnn descriptors; training needs PyTorch (extra `train`), running does not."""
 
-__all__ = ["MEAN", "STD"]
+__all__ = ["MEAN", "NAMES", "STD"]
+
+NAMES = ("dcnn", "dcnn_large")
+"""Of the networks that we train."""
 
 MEAN, STD = 0.45, 0.27
 """Frames, 0 to 1, enter the networks as (frame - MEAN) / STD."""

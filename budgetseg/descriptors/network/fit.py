@@ -1,25 +1,31 @@
 """From labelled videos to network files: the job behind `budgetseg train-network`."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
-from budgetseg.descriptors.network import MEAN, STD
+from budgetseg.datasets.core import LabelledVideo
+from budgetseg.descriptors.network import MEAN, NAMES, STD
 from budgetseg.descriptors.network.export import export_onnx
 from budgetseg.descriptors.network.folds import frame_folds
+from budgetseg.descriptors.network.recipe import Recipe
+from budgetseg.descriptors.network.run import at_size
 from budgetseg.descriptors.network.seen import CARD, NO_FOLD, seen_frames
-from budgetseg.descriptors.network.training import Recipe, train_networks
+from budgetseg.descriptors.network.training import train_networks
+from budgetseg.errors import UsageError
 from budgetseg.files import atomic_file
-from budgetseg.types import Bool, Classes, Int32, UInt8
+from budgetseg.types import IGNORE, Classes, Int32, UInt8
 
-__all__ = ["Footage", "fit_networks"]
+__all__ = ["Footage", "fit_networks", "footage_of"]
 
 Say = Callable[[str], None]
-FILES = "dcnn.onnx", "dcnn_large.onnx"
+Advance = Callable[[int], None]
+FILES = tuple(f"{name}.onnx" for name in NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +37,31 @@ class Footage:
     labels: UInt8
 
 
+def footage_of(videos: Iterable[LabelledVideo]) -> list[Footage]:
+    """The labelled frames of those videos that have any."""
+    return [
+        Footage(video.name, video.video().frames[list(video.labelled)], video.labels())
+        for video in videos
+        if video.labelled
+    ]
+
+
 def fit_networks(
-    footage: Sequence[Footage], classes: Classes, folder: Path, recipe: Recipe, n_folds: int = 0, say: Say = print
+    footage: Sequence[Footage],
+    classes: Classes,
+    folder: Path,
+    recipe: Recipe,
+    n_folds: int = 0,
+    say: Say = print,
+    advance: Advance = lambda _: None,
 ) -> None:
     """Train on all footage into `folder`, and per fold on the rest of it into `folder/fold-K`.
 
     `networks.json` tells the classes, the recipe, and every frame that was learned from with its fold. What is already
     in the folder from a run with the same recipe is kept, so that an interrupted training goes on where it was.
+    `advance` is told of steps, those of networks that are kept included.
     """
-    none: list[Int32] = [np.full(len(video.labels), NO_FOLD, np.int32) for video in footage]
-    folds = frame_folds([video.labels for video in footage], n_folds) if n_folds else none
+    folds = _folds_of(footage, n_folds)
     card = {
         "format": 2,
         "classes": list(classes.names),
@@ -54,12 +75,33 @@ def fit_networks(
         if not _holds(path, card):
             _forget_networks(folder)  # first, or after a kill they would pass for networks of the new card
         part.write_text(json.dumps(card, indent=2) + "\n")
-    everything = [np.ones(len(video.labels), np.bool_) for video in footage]
-    _fit_one(footage, everything, len(classes), folder, recipe, say)
+    frames, labels = _joined(footage)
+    fold_of, n_labels = np.concatenate(folds), len(classes)
+    _fit_one(frames, labels, n_labels, folder, recipe, say, advance)
     for fold in range(n_folds):
-        kept = [own != fold for own in folds]
-        place, own_recipe = folder / f"fold-{fold}", replace(recipe, seed=recipe.seed + 1 + fold)
-        _fit_one(footage, kept, len(classes), place, own_recipe, say)
+        kept, own_recipe = fold_of != fold, replace(recipe, seed=recipe.seed + 1 + fold)
+        _fit_one(frames[kept], labels[kept], n_labels, folder / f"fold-{fold}", own_recipe, say, advance)
+
+
+def _folds_of(footage: Sequence[Footage], n_folds: int) -> list[Int32]:
+    """Fold of every frame of every video; refuse what leaves a network nothing to learn from."""
+    if not any((video.labels != IGNORE).any() for video in footage):
+        raise UsageError("no frame has labels, and networks learn from nothing else; choose another split")
+    if not n_folds:
+        return [np.full(len(video.labels), NO_FOLD, np.int32) for video in footage]
+    folds = frame_folds([video.labels for video in footage], n_folds)
+    if len(np.unique(np.concatenate(folds))) < 2:
+        raise UsageError("labelled frames are all in one fold; give more folds, more videos or longer ones")
+    return folds
+
+
+def _joined(footage: Sequence[Footage]) -> tuple[UInt8, UInt8]:
+    """All frames and labels, at the size that most videos have."""
+    sizes = [video.labels.shape[:0:-1] for video in footage]  # width and height
+    size = max(sizes, key=sizes.count)
+    frames = [at_size(frame, size) for video in footage for frame in video.frames]
+    labels = [cv2.resize(own, size, interpolation=cv2.INTER_NEAREST) for video in footage for own in video.labels]
+    return np.stack(frames), np.stack(labels)
 
 
 def _holds(path: Path, card: dict[str, Any]) -> bool:
@@ -76,19 +118,13 @@ def _forget_networks(folder: Path) -> None:
 
 
 def _fit_one(
-    footage: Sequence[Footage],
-    kept: list[Bool],
-    n_labels: int,
-    folder: Path,
-    recipe: Recipe,
-    say: Say,
+    frames: UInt8, labels: UInt8, n_labels: int, folder: Path, recipe: Recipe, say: Say, advance: Advance
 ) -> None:
     if all((folder / name).exists() for name in FILES):
         say(f"{folder}: already trained")
+        advance(recipe.n_steps)
         return
-    frames = np.concatenate([video.frames[mask] for video, mask in zip(footage, kept, strict=True)])
-    labels = np.concatenate([video.labels[mask] for video, mask in zip(footage, kept, strict=True)])
     say(f"{folder}: training on {len(frames)} frames")
-    networks = train_networks(frames, labels, n_labels, recipe, say)
+    networks = train_networks(frames, labels, n_labels, recipe, say, advance)
     for name, network in networks.items():
         export_onnx(network, folder / f"{name}.onnx", (frames.shape[2], frames.shape[1]))

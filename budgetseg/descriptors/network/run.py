@@ -13,7 +13,7 @@ from budgetseg.descriptors.network.card import Card
 from budgetseg.errors import ModelError
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["OnnxNetwork"]
+__all__ = ["OnnxNetwork", "at_size"]
 
 TOLERANCE = 1e-3  # of probabilities: those of networks in half precision are not exact
 
@@ -55,10 +55,7 @@ class OnnxNetwork:
         return np.ascontiguousarray(said, np.float32)
 
     def _raw(self, frame: UInt8) -> Float32:
-        if (frame.shape[1], frame.shape[0]) != self.size:
-            smaller = self.size[0] < frame.shape[1]
-            how = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
-            frame = np.asarray(cv2.resize(frame, self.size, interpolation=how), np.uint8)
+        frame = at_size(frame, self.size)
         scale, shift = (np.array(values, np.float32) for values in _affine(self._card))
         pixels = cv2.split(frame if self._card.colours == "rgb" else frame[..., ::-1])
         planes = np.stack([plane * scale[k] + shift[k] for k, plane in enumerate(pixels)])[None]
@@ -75,6 +72,14 @@ class OnnxNetwork:
         _check_output(self._card, output)
         _, channels, rows, columns = output.shape
         return rows, columns, channels
+
+
+def at_size(frame: UInt8, size: tuple[int, int]) -> UInt8:
+    """A frame (H, W, 3) brought to a width and height."""
+    if (frame.shape[1], frame.shape[0]) == size:
+        return frame
+    how = cv2.INTER_AREA if size[0] < frame.shape[1] else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(frame, size, interpolation=how), np.uint8)
 
 
 def _open(card: Card, threads: int) -> Any:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,40 +12,13 @@ from torch.nn.functional import cross_entropy, interpolate, kl_div, log_softmax,
 from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network
 from budgetseg.descriptors.network.augment import random_views
+from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.errors import UsageError
 from budgetseg.types import IGNORE, UInt8
 
 Batch = tuple[Tensor, Tensor]
 
-__all__ = ["Recipe", "check_device", "predict", "train_networks"]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to train.
-
-    Attributes
-    ----------
-    n_steps : batches
-    batch : frames a batch
-    rate : highest learning rate of the one-cycle schedule
-    decay : weight decay
-    average : decay of the running average of the weights, which is what comes out
-    distil : weight of the large network's opinion in the loss of the small one
-    time_limit_s : training ends earlier to fit, its schedule compressed; the result then depends on the machine
-    seed : of everything random
-    device : cpu or cuda
-    """
-
-    n_steps: int = 6000
-    batch: int = 16
-    rate: float = 4e-3
-    decay: float = 3e-2
-    average: float = 0.998
-    distil: float = 1.0
-    time_limit_s: float = float("inf")
-    seed: int = 0
-    device: str = "cpu"
+__all__ = ["check_device", "predict", "train_networks"]
 
 
 def check_device(device: str) -> None:
@@ -56,9 +28,14 @@ def check_device(device: str) -> None:
 
 
 def train_networks(
-    frames: UInt8, labels: UInt8, n_labels: int, recipe: Recipe, say: Callable[[str], None] = print
+    frames: UInt8,
+    labels: UInt8,
+    n_labels: int,
+    recipe: Recipe,
+    say: Callable[[str], None] = print,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Network]:
-    """Networks `dcnn` and `dcnn_large` from frames (N, H, W, 3) and labels (N, H, W)."""
+    """Networks `dcnn` and `dcnn_large` from frames (N, H, W, 3) and labels (N, H, W); `advance` is told of steps."""
     device = recipe.device
     torch.manual_seed(recipe.seed)
     rng = torch.Generator(device).manual_seed(recipe.seed)
@@ -80,6 +57,7 @@ def train_networks(
         losses = learn(_batch(data, recipe.batch, rng))
         optimiser.step()
         _follow(averages, networks, min(recipe.average, (step + 1) / (step + 10)))
+        advance(1)
         if step % 200 == 0:
             values = "  ".join(f"{name} {loss.item():.3f}" for name, loss in losses.items())
             say(f"step {step}, {100 * done:.0f} %, {time.monotonic() - started:.0f} s: loss {values}")

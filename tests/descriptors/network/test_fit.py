@@ -9,8 +9,8 @@ import pytest
 
 from budgetseg.descriptors.network import fit as fit_module
 from budgetseg.descriptors.network.fit import Footage, fit_networks
+from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.descriptors.network.seen import frame_digest
-from budgetseg.descriptors.network.training import Recipe
 from budgetseg.types import Classes
 
 
@@ -37,6 +37,25 @@ def test_networks_and_fold_networks_are_written_and_not_trained_twice(footage: l
     assert sum("training on" in line for line in said) == 3
     assert sum("already trained" in line for line in said) == 3
     assert f"{tmp_path / 'fold-0'}: training on 4 frames" in said
+
+
+def test_steps_are_told_of_whether_taken_or_kept(footage: list[Footage], tmp_path: Path) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    for _ in range(2):
+        told: list[int] = []
+        fit_networks(footage, classes, tmp_path, Recipe(n_steps=2, batch=2), 0, lambda _: None, told.append)
+        assert sum(told) == 2
+
+
+def test_videos_of_other_sizes_are_brought_to_that_of_most() -> None:
+    rng, ground = np.random.default_rng(0), np.zeros((2, 32, 48), np.uint8)
+    sizes = {"a": (32, 48), "b": (64, 96), "c": (32, 48)}
+    made = {name: rng.integers(0, 256, (2, *size, 3), np.uint8) for name, size in sizes.items()}
+    made["b"] = made["a"].repeat(2, axis=1).repeat(2, axis=2)
+    footage = [Footage(name, frames, np.zeros(frames.shape[:3], np.uint8)) for name, frames in made.items()]
+    frames, labels = fit_module._joined(footage)
+    assert np.array_equal(frames, np.concatenate([made["a"], made["a"], made["c"]]))
+    assert np.array_equal(labels, np.concatenate([ground] * 3))
 
 
 def test_another_recipe_trains_anew(footage: list[Footage], tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from budgetseg.descriptors.network.training import Recipe, _one_cycle, check_device, predict, train_networks
+from budgetseg.descriptors.network.recipe import Recipe
+from budgetseg.descriptors.network.training import _one_cycle, check_device, predict, train_networks
 from budgetseg.errors import UsageError
 from budgetseg.types import IGNORE, UInt8
 
