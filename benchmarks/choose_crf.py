@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from budgetseg.classifiers.fit import Fitted, favour_of
 from budgetseg.classifiers.samples import samples_of
 from budgetseg.crf.learning import Recipe, learn_crf, potts
 from budgetseg.crf.potentials import expected_inputs
@@ -36,19 +37,31 @@ def main(work: Path, results: Path, folder: Path) -> None:
     train, judged = _tables(work / "table"), _tables(results / "table")
     samples, fitted = samples_of(train), read_fitted(work / "classifiers")
     inputs = fitted.classifiers.scaled(samples.values)
-    examples = learning_examples(train, samples, fitted, inputs)
     expected = expected_inputs(inputs, samples.truth)
     print("| balance | model | hand-made: unary | with CRF | with dcnn: unary | with CRF | mixed: unary | with CRF |")
     print("|---|---|---|---|---|---|---|---|")
     for balance in (0.0, 0.5, 0.75, 1.0):
-        start = potts(fitted.classifiers.prior, expected, balance=balance)
+        tilted = _favouring(fitted, balance)
+        examples = learning_examples(train, samples, tilted, inputs)
+        start = potts(expected)
         variants = {
             "Potts": replace(start, contrast=0.0),
             "Potts with contrast": start,
             "learned": learn_crf(start, examples, Recipe(balance=balance)),
         }
         for name, crf in variants.items():
-            print(f"| {balance} | {name} | {' | '.join(_line(replace(model, crf=crf), judged))} |", flush=True)
+            judging = replace(model, classifiers=tilted.classifiers, crf=crf)
+            print(f"| {balance} | {name} | {' | '.join(_line(judging, judged))} |", flush=True)
+
+
+def _favouring(fitted: Fitted, balance: float) -> Fitted:
+    """The same classifiers, favouring rare classes by so much."""
+    h = fitted.classifiers
+    favour = favour_of(h.prior, h.names, h.opinions, balance)
+    said = fitted.out_of_fold * np.exp(favour - h.favour)
+    return replace(
+        fitted, classifiers=replace(h, favour=favour), out_of_fold=said / said.sum(axis=2, keepdims=True)
+    )
 
 
 def _line(model: Model, tables: Sequence[VideoTable]) -> list[str]:

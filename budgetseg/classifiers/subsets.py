@@ -1,7 +1,7 @@
 """H: one multinomial logistic regression for every subset of descriptors, asked in one call."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class SubsetClassifiers:
     weights : (2^D, d, L) float32, zero where a subset has no descriptor
     bias : (2^D, L) float32
     prior : (L,) share of each class among the labelled pixels of training
+    favour : (2^D, L) float32, added to scores so that rare classes are not forgotten; probabilities are calibrated
+        without it
     opinions : descriptors that are probabilities of the classes themselves; they enter as logarithms
     """
 
@@ -39,6 +41,7 @@ class SubsetClassifiers:
     weights: Float32
     bias: Float32
     prior: Float64
+    favour: Float32
     opinions: tuple[str, ...] = ()
 
     @property
@@ -69,6 +72,10 @@ class SubsetClassifiers:
         mine = slice(self.lengths[0], None)
         return np.asarray((inputs - self.centre[mine]) / self.scale[mine], np.float32)
 
+    def calibrated(self) -> "SubsetClassifiers":
+        """The same, favouring no class: what its probabilities say is then as frequent as they say."""
+        return replace(self, favour=np.zeros_like(self.favour))
+
     def predict(self, values: Mapping[str, Float32], place: Float32, subsets: Int32) -> Float32:
         """Probabilities (N, L) of N supervoxels; values that are not in a supervoxel's subset are not looked at."""
         probabilities = np.empty((len(place), self.n_labels), np.float32)
@@ -90,7 +97,7 @@ class SubsetClassifiers:
         check_finite(inputs, own, rows)
         columns = columns_of(subset, self.lengths)
         scaled = (inputs - self.centre[columns]) / self.scale[columns]
-        return softmax(scaled @ self.weights[subset][columns] + self.bias[subset])
+        return softmax(scaled @ self.weights[subset][columns] + self.bias[subset] + self.favour[subset])
 
 
 def entering(values: Mapping[str, Float32], name: str, opinions: Collection[str]) -> Float32:

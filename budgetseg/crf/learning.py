@@ -19,7 +19,6 @@ from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 __all__ = ["Example", "Recipe", "learn_crf", "potts"]
 
 NEVER = np.float32(1e3)  # energy of a label that is known to be wrong, for a supervoxel of mean size or less
-LEAST_SHARE = 1e-3  # of the pixels; rarer classes are favoured no more than at this share, or they would be seen everywhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +55,11 @@ class Recipe:
     n_rounds: int = 20
 
 
-def potts(prior: Float64, expected: Float32, price: float = 0.06, contrast: float = 1.0, balance: float = 0.5) -> Crf:
-    """The hand-set model: one price for all pairs of labels, and a bias that favours rare classes.
-
-    Classes that never occur are not favoured: H knows nothing of them.
-    """
-    n_labels = len(prior)
-    bias = balance * np.log(np.where(prior > 0, np.maximum(prior, LEAST_SHARE), 1))
+def potts(expected: Float32, price: float = 0.06, contrast: float = 1.0) -> Crf:
+    """The hand-set model: one price for all pairs of labels."""
+    n_labels = expected.shape[1]
     pair = np.float32(price) * (1 - np.eye(n_labels, dtype=np.float32))
-    return Crf(np.ones(n_labels, np.float32), bias.astype(np.float32), pair, contrast, expected)
+    return Crf(np.ones(n_labels, np.float32), np.zeros(n_labels, np.float32), pair, contrast, expected)
 
 
 def learn_crf(

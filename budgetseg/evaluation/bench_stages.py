@@ -85,7 +85,7 @@ def _draw(graph: Graph, seed: int) -> Remains:
     subsets = _subsets(n, len(LENGTHS), rng)
     evidence = Evidence(probabilities.astype(np.float32), inputs.astype(np.float32), subsets, starts)
     prior = np.full(N_LABELS, 1 / N_LABELS)
-    return Remains(evidence, potts(prior, expected.astype(np.float32)), prior)
+    return Remains(evidence, potts(expected.astype(np.float32)), prior)
 
 
 def _smooth_truth(graph: Graph, rng: np.random.Generator) -> Int64:

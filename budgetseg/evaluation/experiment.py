@@ -63,7 +63,7 @@ class _Outcome:
     Attributes
     ----------
     video : its name
-    said : (N, L) H's probabilities
+    said : (N, L) H's probabilities, calibrated ones
     labels : (N,)
     truth : (N, L) labelled pixels of each class
     spent_s : on descriptors
@@ -88,9 +88,9 @@ def evaluate_unbounded(model: Model, tables: Sequence[VideoTable], methods: Sequ
 
 def _outcome(model: Model, table: VideoTable, names: Sequence[str], with_crf: bool) -> _Outcome:
     subsets = np.full(len(table.graph), model.classifiers.subset_of(names), np.int32)
-    said = _probabilities(model, table, subsets)
+    said = model.classifiers.calibrated().predict(table.values, place_of(table.graph), subsets)
     spent_s = table.costs.full_s([list(table.values).index(name) for name in names])
-    return _Outcome(table.name, said, _labels(model, table, subsets, said, with_crf), table.truth, spent_s)
+    return _Outcome(table.name, said, label_table(model, table, subsets, with_crf), table.truth, spent_s)
 
 
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
@@ -123,17 +123,9 @@ def check_classes(model: Model, classes: Classes) -> None:
 
 def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool = True) -> Int32:
     """Label of every supervoxel, (N,), from the descriptors that were computed for each, as bits."""
-    return _labels(model, table, subsets, _probabilities(model, table, subsets), with_crf)
-
-
-def _probabilities(model: Model, table: VideoTable, subsets: Int32) -> Float32:
-    """What H says of every supervoxel, (N, L), interpolated where nothing was computed."""
-    said = model.classifiers.predict(table.values, place_of(table.graph), subsets)
-    return interpolate(said, subsets > 0, table.graph, model.classifiers.prior)
-
-
-def _labels(model: Model, table: VideoTable, subsets: Int32, said: Float32, with_crf: bool) -> Int32:
     h = model.classifiers
+    said = h.predict(table.values, place_of(table.graph), subsets)
+    said = interpolate(said, subsets > 0, table.graph, h.prior)
     problem = make_potentials(model.crf, Evidence(said, h.scaled(table.values), subsets, h.starts), table.graph)
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 

@@ -26,7 +26,7 @@ from budgetseg.types import Classes
 __all__ = ["Model", "load_model", "save_model"]
 
 FORMAT = 1
-H_ARRAYS = ("centre", "scale", "weights", "bias", "prior")
+H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError)
 
@@ -105,6 +105,7 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
         "h.weights": (n_subsets, n_inputs, n_labels),
         "h.bias": (n_subsets, n_labels),
         "h.prior": (n_labels,),
+        "h.favour": (n_subsets, n_labels),
         "crf.unary_weight": (n_labels,),
         "crf.unary_bias": (n_labels,),
         "crf.pair": (n_labels, n_labels),

@@ -5,13 +5,14 @@ import pytest
 
 from budgetseg.classifiers import Samples
 from budgetseg.classifiers.calibration import expected_calibration_error
-from budgetseg.classifiers.fit import Fitted, Recipe, _loss, _sharpness, fit_subsets, n_fits
+from budgetseg.classifiers.fit import Fitted, Recipe, _loss, _sharpness, favour_of, fit_subsets, n_fits
 from budgetseg.classifiers.logistic import softmax
 from budgetseg.errors import UsageError
 from budgetseg.types import Float32, Float64, Int64
 
 N_LABELS = 3
-ONE = Recipe(decays=(1e-4,))
+PLAIN = Recipe(balance=0)
+ONE = Recipe(decays=(1e-4,), balance=0)
 
 
 def labelled(values: dict[str, Float32], labels: Int64, seed: int = 0, n_labels: int = N_LABELS) -> Samples:
@@ -52,7 +53,7 @@ def samples() -> Samples:
 
 @pytest.fixture(scope="module")
 def fitted(samples: Samples) -> Fitted:
-    return fit_subsets(samples, Recipe())
+    return fit_subsets(samples, PLAIN)
 
 
 def test_knowing_rows_by_heart_does_not_help_out_of_fold() -> None:
@@ -193,7 +194,7 @@ def with_opinion(n: int) -> Samples:
 
 def test_a_networks_probabilities_are_taken_at_their_word_where_there_is_little_to_learn_from() -> None:
     samples = with_opinion(200)
-    fitted = fit_subsets(samples, Recipe())
+    fitted = fit_subsets(samples, PLAIN)
     network = _loss(np.log(samples.values["net"]), samples.truth, 1)
     assert fitted.classifiers.opinions == ("net",)
     assert _loss(np.log(fitted.out_of_fold[:, 2]), samples.truth, 1) < 1.05 * network
@@ -203,3 +204,20 @@ def test_a_networks_probabilities_are_taken_at_their_word_where_there_is_little_
 def test_only_probabilities_of_the_classes_are_an_opinion() -> None:
     samples = drawn(100)  # a descriptor as long as there are classes, but not of probabilities
     assert fit_subsets(samples, ONE).classifiers.opinions == ()
+
+
+def test_rare_classes_are_favoured_absent_ones_are_not_and_half_as_much_where_a_network_has_spoken() -> None:
+    favour = favour_of(np.array([0.9, 0.1, 0]), ("hog", "net"), ("net",), 1.0)
+    assert favour[1, 1] > favour[1, 0] > 0
+    assert (favour[:, 2] == 0).all()
+    assert np.allclose(favour[2:], favour[:2] / 2)
+
+
+def test_what_is_favoured_is_said_more_often_and_can_be_taken_back() -> None:
+    samples = drawn(1000)
+    plain, tilted = (fit_subsets(samples, Recipe((1e-3,), balance=balance)) for balance in (0, 1))
+    rare = plain.classifiers.prior.argmin()
+    assert tilted.out_of_fold[..., rare].mean() > plain.out_of_fold[..., rare].mean()
+    assert tilted.calibration_error == plain.calibration_error
+    one, other = (fit.classifiers.calibrated().predict_all(samples.values, samples.place) for fit in (plain, tilted))
+    assert np.array_equal(one, other)

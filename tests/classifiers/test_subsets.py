@@ -23,7 +23,8 @@ def classifiers(seed: int = 0) -> SubsetClassifiers:
         weights[subset, ~columns_of(subset, LENGTHS)] = 0
     centre, scale = rng.normal(size=d).astype(np.float32), rng.uniform(0.5, 2, d).astype(np.float32)
     bias = rng.normal(size=(8, N_LABELS)).astype(np.float32)
-    return SubsetClassifiers(NAMES, LENGTHS, centre, scale, weights, bias, np.full(N_LABELS, 1 / N_LABELS))
+    prior, favour = np.full(N_LABELS, 1 / N_LABELS), np.zeros_like(bias)
+    return SubsetClassifiers(NAMES, LENGTHS, centre, scale, weights, bias, prior, favour)
 
 
 def inputs(seed: int = 0) -> tuple[dict[str, Float32], Float32]:

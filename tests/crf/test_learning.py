@@ -41,7 +41,7 @@ def stripes(seed: int) -> Example:
 
 
 def start(price: float = 0.6) -> Crf:
-    return potts(np.array([0.6, 0.2, 0.2, 0]), np.zeros((1, 4), np.float32), price, balance=0)
+    return potts(np.zeros((1, 4), np.float32), price)
 
 
 def accuracy(crf: Crf, example: Example) -> float:
@@ -125,10 +125,8 @@ def test_unlabelled_supervoxels_teach_nothing_alone() -> None:
     assert np.abs(found.pair - start().pair).max() < 0.05
 
 
-def test_by_hand_rare_classes_are_favoured_and_absent_ones_are_not() -> None:
-    crf = potts(np.array([0.9, 0.1, 0]), np.zeros((1, 3), np.float32), balance=1)
-    assert crf.unary_bias[1] < crf.unary_bias[0] <= 0
-    assert crf.unary_bias[2] == 0
+def test_by_hand_all_pairs_of_labels_have_a_price() -> None:
+    crf = potts(np.zeros((1, 3), np.float32))
     assert np.array_equal(crf.pair > 0, ~np.eye(3, dtype=np.bool_))
 
 

@@ -38,6 +38,7 @@ def random_model(
         weights.astype(np.float32),
         rng.normal(size=(n_subsets, n_labels)).astype(np.float32),
         rng.dirichlet(np.ones(n_labels)),
+        np.zeros((n_subsets, n_labels), np.float32),
     )
     pair = np.triu(rng.uniform(0.2, 1, (n_labels, n_labels)), 1)
     crf = Crf(
