@@ -1,0 +1,177 @@
+"""A budgeted run of one video, as a policy and a simulator see it: a world, its state, and who is selected first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from numba import njit
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.handle import attach, handle_of
+from budgetseg.inference.state import (
+    LEFT_S,
+    N_COMPUTED,
+    N_DECISIONS,
+    PACE,
+    SPENT_S,
+    State,
+    World,
+    copy_state,
+    new_state,
+)
+from budgetseg.inference.steps import ORDERS, begin, cost_of, finish, receive, seed_candidates, select
+from budgetseg.types import Float32, Int64
+
+__all__ = ["Choice", "Chooser", "Episode", "Selection"]
+
+Choice = tuple[int, int]
+"""A supervoxel, and the descriptor to compute for it."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which supervoxels are considered, and when.
+
+    Attributes
+    ----------
+    order : a name in `ORDERS`
+    start : share of the supervoxels that are candidates from the beginning, at least one of them
+    reopen : whether to go on with what was finished when nothing else is left to do
+    """
+
+    order: str = "random"
+    start: float = 1.0
+    reopen: bool = True
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise UsageError(f"no order of selection '{self.order}'; choose from {', '.join(ORDERS)}")
+
+
+@dataclass(eq=False)
+class Episode:
+    """The one mutable noun: Algorithm 1, half-way through.
+
+    Attributes
+    ----------
+    world : what does not change
+    state : what does
+    selection : who is considered, and when
+    handle : of world and state, for compiled code
+    """
+
+    world: World
+    state: State
+    selection: Selection
+    handle: Int64 = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.handle = handle_of(self.world, self.state)
+        self.order = ORDERS[self.selection.order]
+
+    @classmethod
+    def begin(
+        cls,
+        world: World,
+        n_labels: int,
+        budget_s: float,
+        selection: Selection | None = None,
+        seed: int = 0,
+        enabled: int = -1,
+    ) -> "Episode":
+        """An episode before its first decision; `enabled` are the descriptors that may be computed, as bits."""
+        episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled), selection or Selection())
+        n = max(1, round(episode.selection.start * len(episode.state.subsets)))
+        seed_candidates(world, episode.state, episode.order, n)
+        return episode
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left."""
+        return float(self.state.money[LEFT_S])
+
+    @left_s.setter
+    def left_s(self, seconds: float) -> None:
+        self.state.money[LEFT_S] = seconds
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds spent on descriptors."""
+        return float(self.state.money[SPENT_S])
+
+    @property
+    def pace(self) -> float:
+        """How many times slower than foretold the machine is; costs are multiplied with it."""
+        return float(self.state.money[PACE])
+
+    @pace.setter
+    def pace(self, times: float) -> None:
+        self.state.money[PACE] = times
+
+    @property
+    def n_decisions(self) -> int:
+        """Decisions so far."""
+        return int(self.state.counts[N_DECISIONS])
+
+    @property
+    def n_computed(self) -> int:
+        """Descriptors computed so far."""
+        return int(self.state.counts[N_COMPUTED])
+
+    def copy(self) -> "Episode":
+        """Another one that goes its own way from here."""
+        return Episode(self.world, copy_state(self.state), self.selection)
+
+    def select(self) -> int | None:
+        """The supervoxel to decide about next; None where there is none."""
+        region = int(_select(self.handle, self.order, self.selection.reopen))
+        return None if region < 0 else region
+
+    def cost_s(self, region: int, descriptor: int) -> float:
+        """Seconds that a descriptor would cost now."""
+        return float(_cost_of(self.handle, region, descriptor))
+
+    def finish(self, region: int) -> None:
+        """Compute no more for a supervoxel."""
+        _finish(self.handle, self.order, region)
+
+    def start(self, choice: Choice) -> None:
+        """A descriptor is being computed."""
+        _begin(self.handle, *choice)
+
+    def receive(self, choice: Choice, said: Float32, spent_s: float) -> None:
+        """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
+        _receive(self.handle, self.order, *choice, said, spent_s)
+
+
+Chooser = Callable[[Episode], Choice | None]
+"""A policy at work: goes through supervoxels until one needs a descriptor; None when nothing more fits or is wanted."""
+
+
+@njit(cache=True, nogil=True)
+def _select(handle, order, reopen):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    return select(world, state, order, reopen)
+
+
+@njit(cache=True, nogil=True)
+def _cost_of(handle, region, descriptor):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    return cost_of(world, state, region, descriptor)
+
+
+@njit(cache=True, nogil=True)
+def _finish(handle, order, region):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    finish(world, state, order, region)
+
+
+@njit(cache=True, nogil=True)
+def _begin(handle, region, descriptor):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    begin(world, state, region, descriptor)
+
+
+@njit(cache=True, nogil=True)
+def _receive(handle, order, region, descriptor, said, spent_s):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    receive(world, state, order, region, descriptor, said, spent_s)

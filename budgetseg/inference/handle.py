@@ -1,0 +1,81 @@
+"""A world and its state as one vector of addresses: a call from Python would spend microseconds on handing over arrays.
+
+handle_of(world, state) ─► int64 vector ─► attach, in compiled code ─► the same world and state
+"""
+
+import numpy as np
+from numba import carray, njit, types  # type: ignore[attr-defined]
+from numba.extending import intrinsic
+
+from budgetseg.inference.state import N_BINS, State, World
+from budgetseg.types import Int64
+
+__all__ = ["attach", "handle_of"]
+
+_N, _D, _L, _R, _PAIRS, _NEEDS, N_SIZES = range(7)
+
+
+def handle_of(world: World, state: State) -> Int64:
+    """Sizes, then addresses in the order of the fields; valid as long as the arrays are held on to."""
+    n, n_descriptors = world.private_s.shape
+    sizes = n, n_descriptors, state.said.shape[1], len(world.resource_s), len(world.others), len(world.needed)
+    arrays = (*world, *state)
+    if not all(array.flags.c_contiguous for array in arrays):
+        raise ValueError("arrays of a world and its state must be contiguous")
+    return np.array([*sizes, *(array.ctypes.data for array in arrays)], np.int64)
+
+
+def _pointer_to(kind):  # type: ignore[no-untyped-def]
+    @intrinsic
+    def pointer(_, address):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(address), codegen  # type: ignore[no-untyped-call]
+
+    return pointer
+
+
+_int32, _int64, _uint8, _uint64, _float32, _float64, _bool = map(
+    _pointer_to,
+    (types.int32, types.int64, types.uint8, types.uint64, types.float32, types.float64, types.boolean),
+)
+
+
+@njit(inline="always")
+def attach(handle):  # type: ignore[no-untyped-def]
+    """The world and the state behind a handle."""
+    n, d, labels, r = handle[_N], handle[_D], handle[_L], handle[_R]
+    pairs, needs = handle[_PAIRS], handle[_NEEDS]
+    at = handle[N_SIZES:]
+    world = World(
+        carray(_int32(at[0]), (n + 1,)),
+        carray(_int32(at[1]), (pairs,)),
+        carray(_float64(at[2]), (pairs,)),
+        carray(_uint8(at[3]), (pairs,)),
+        carray(_float32(at[4]), (n,)),
+        carray(_float64(at[5]), (n, d)),
+        carray(_float64(at[6]), (r,)),
+        carray(_int64(at[7]), (n * d + 1,)),
+        carray(_int32(at[8]), (needs,)),
+    )
+    state = State(
+        carray(_int32(at[9]), (n,)),
+        carray(_uint8(at[10]), (n,)),
+        carray(_int32(at[11]), (n,)),
+        carray(_float32(at[12]), (n, labels)),
+        carray(_bool(at[13]), (n,)),
+        carray(_float32(at[14]), (n, labels)),
+        carray(_float32(at[15]), (n,)),
+        carray(_float32(at[16]), (n,)),
+        carray(_float32(at[17]), (n, N_BINS)),
+        carray(_bool(at[18]), (r,)),
+        carray(_int32(at[19]), (n,)),
+        carray(_int32(at[20]), (n,)),
+        carray(_float64(at[21]), (n,)),
+        carray(_int32(at[22]), (n,)),
+        carray(_uint64(at[23]), (1,)),
+        carray(_float64(at[24]), (6,)),
+        carray(_int64(at[25]), (7,)),
+    )
+    return world, state

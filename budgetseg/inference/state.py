@@ -1,0 +1,170 @@
+"""Where a budgeted run stands: the paper's inference state (i, b, C, F, D), as arrays that compiled code works on.
+
+`World` is what does not change during a run, `State` what does. Everything that happens to a state is in `steps`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetseg.descriptors.table import Costs
+from budgetseg.inference.neighbours import neighbours_of
+from budgetseg.types import Bool, Float32, Float64, Graph, Int32, Int64, UInt8
+
+UInt64 = NDArray[np.uint64]
+
+__all__ = ["N_BINS", "State", "World", "copy_state", "new_state", "unshared", "world_of"]
+
+N_BINS = 8
+"""Directions of φ3: up, down, left, right, each before and after."""
+
+UNSEEN, CANDIDATE, BUSY, FINISHED = range(4)
+"""Status of a supervoxel; one that is busy waits for a descriptor that is being computed."""
+
+LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME = range(6)
+"""Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
+foretold the machine is, and the time of random selection."""
+
+N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED = range(7)
+"""Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether all were
+finished once, and the descriptors that may be computed, as bits."""
+
+
+class World(NamedTuple):
+    """A video as the loop sees it: N supervoxels, D descriptors, R resources.
+
+    Attributes
+    ----------
+    first, others, weights : neighbours of each supervoxel and their inverse distances, as in `Neighbours`
+    seen_from : (2E,) uint8, φ3 bin in which the neighbour sees this supervoxel
+    sizes : (N,) float32, logarithm of the size, relative to the mean
+    private_s, resource_s, needs_first, needed : what descriptors cost, as in `Costs`
+    """
+
+    first: Int32
+    others: Int32
+    weights: Float64
+    seen_from: UInt8
+    sizes: Float32
+    private_s: Float64
+    resource_s: Float64
+    needs_first: Int64
+    needed: Int32
+
+    @property
+    def n_descriptors(self) -> int:
+        """D."""
+        return int(self.private_s.shape[1])
+
+
+class State(NamedTuple):
+    """Arrays that change; L classes.
+
+    Attributes
+    ----------
+    subsets : (N,) int32, bit d set where descriptor d was computed
+    status : (N,) uint8, `UNSEEN`, `CANDIDATE`, `BUSY` or `FINISHED`
+    visits : (N,) int32, how often each was selected
+    said : (N, L) float32, what H says of each; anything where nothing was computed
+    told : (N,) bool, whether neighbours have heard of it: finished, with a descriptor
+    about : (N, L) float32, sum of what neighbours that told say, each times its weight
+    trust : (N,) float32, sum of these weights
+    sure : (N,) float32, sum of these weights times the neighbours' confidence
+    around : (N, N_BINS) float32, finished neighbours in each direction
+    made : (R,) bool, resources that are there
+    heap, where, rank : (N,), candidates ordered by rank; where each of them stands, or -1; float64 rank, lowest first
+    order : (N,) int32, in which supervoxels are seeded
+    seed : (1,) uint64, of all that is random
+    money : (6,) float64, by `LEFT_S` and the others
+    counts : (7,) int64, by `N_HEAP` and the others
+    """
+
+    subsets: Int32
+    status: UInt8
+    visits: Int32
+    said: Float32
+    told: Bool
+    about: Float32
+    trust: Float32
+    sure: Float32
+    around: Float32
+    made: Bool
+    heap: Int32
+    where: Int32
+    rank: Float64
+    order: Int32
+    seed: UInt64
+    money: Float64
+    counts: Int64
+
+
+def world_of(graph: Graph, costs: Costs) -> World:
+    """The world of a graph; costs are measured ones, or foretold."""
+    near = neighbours_of(graph)
+    sizes = np.log(graph.sizes / graph.sizes.mean()).astype(np.float32)
+    bins = _seen_from(graph, near.first)
+    return World(*near, bins, sizes, costs.private_s, costs.resource_s, costs.first, costs.needed)
+
+
+def _seen_from(graph: Graph, first: Int32) -> UInt8:
+    """Bins in the order of `Neighbours`: those of a supervoxel are sorted by neighbour."""
+    ends = (
+        np.concatenate([graph.edges[:, 0], graph.edges[:, 1]]),
+        np.concatenate([graph.edges[:, 1], graph.edges[:, 0]]),
+    )
+    bins = np.concatenate([graph.bins[:, 1], graph.bins[:, 0]])
+    return np.ascontiguousarray(bins[np.lexsort(ends[::-1])][: first[-1]])
+
+
+def unshared(costs: Costs) -> Costs:
+    """The paper's costs: every descriptor pays for all that it needs, whoever else needs it."""
+    paid = np.concatenate([[0.0], np.cumsum(costs.resource_s[costs.needed])])
+    extra = (paid[costs.first[1:]] - paid[costs.first[:-1]]).reshape(costs.private_s.shape)
+    nothing = np.zeros(len(costs.first), np.int64)
+    return Costs(costs.private_s + extra, np.zeros(0), nothing, np.zeros(0, np.int32), {})
+
+
+def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: int = -1) -> State:
+    """Nothing computed, nobody seen; `enabled` are the descriptors that may be computed, as bits, -1 for all."""
+    n, n_descriptors = world.private_s.shape
+    enabled &= (1 << n_descriptors) - 1
+    columns = [d for d in range(n_descriptors) if enabled >> d & 1]
+    full_s = world.private_s[:, columns].sum() + world.resource_s[_needed_by(world, columns)].sum()
+    least_s = world.private_s[:, columns].min(initial=np.inf)
+    rng = np.random.default_rng(seed)
+    return State(
+        subsets=np.zeros(n, np.int32),
+        status=np.full(n, UNSEEN, np.uint8),
+        visits=np.zeros(n, np.int32),
+        said=np.zeros((n, n_labels), np.float32),
+        told=np.zeros(n, np.bool_),
+        about=np.zeros((n, n_labels), np.float32),
+        trust=np.zeros(n, np.float32),
+        sure=np.zeros(n, np.float32),
+        around=np.zeros((n, N_BINS), np.float32),
+        made=np.zeros(len(world.resource_s), np.bool_),
+        heap=np.zeros(n, np.int32),
+        where=np.full(n, -1, np.int32),
+        rank=np.zeros(n),
+        order=rng.permutation(n).astype(np.int32),
+        seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
+        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0]),
+        counts=np.array([0, 0, 0, 0, 0, 0, enabled]),
+    )
+
+
+def _needed_by(world: World, columns: list[int]) -> Bool:
+    """(R,), resources that any of these descriptors needs of any supervoxel."""
+    cells = (np.arange(len(world.private_s))[:, None] * world.n_descriptors + np.array(columns, np.int64)).ravel()
+    used = np.zeros(len(world.needed) + 1, np.int64)
+    np.add.at(used, world.needs_first[cells], 1)
+    np.add.at(used, world.needs_first[cells + 1], -1)
+    wanted = np.zeros(len(world.resource_s), np.bool_)
+    wanted[world.needed[np.cumsum(used[:-1]) > 0]] = True
+    return wanted
+
+
+def copy_state(state: State) -> State:
+    """Another state that goes its own way: every action of a rollout branches from the same one."""
+    return State._make(array.copy() for array in state)

@@ -1,0 +1,254 @@
+"""What happens to a state, step by step: the one definition that live runs, simulations and training share. Compiled.
+
+    select   ─► the next candidate             (Algorithm 1, line 4)
+    finish   ─► it is done, neighbours join    (lines 6 to 8)
+    begin    ─► a descriptor is being computed (line 11)
+    receive  ─► it was computed, H has spoken
+
+All randomness is drawn from the state's seed by supervoxel and visit, so that a run which takes another decision
+somewhere meets the same draws everywhere else.
+"""
+
+import numpy as np
+from numba import njit
+
+from budgetseg.inference.state import (
+    BUSY,
+    CANDIDATE,
+    ENABLED,
+    FINISHED,
+    LEFT_S,
+    N_COMPUTED,
+    N_DECISIONS,
+    N_FINISHED,
+    N_HEAP,
+    N_SEEDED,
+    PACE,
+    REOPENED,
+    SPENT_S,
+    TIME,
+    UNSEEN,
+)
+
+__all__ = ["ORDERS", "begin", "cost_of", "finish", "receive", "seed_candidates", "select", "uniform"]
+
+RANDOM, SURE, UNSURE, LARGE, DOUBT = range(5)
+
+ORDERS = {"random": RANDOM, "sure": SURE, "unsure": UNSURE, "large": LARGE, "doubt": DOUBT}
+"""Who is selected first: anyone; whose finished neighbours are sure of themselves (the paper's priority), or unsure;
+the largest; or the largest of which finished neighbours tell least."""
+
+NOBODY = -1
+
+
+@njit(cache=True, nogil=True)
+def uniform(seed, region, visit):  # type: ignore[no-untyped-def]
+    """A number in (0, 1) that belongs to a visit of a supervoxel (SplitMix64)."""
+    z = seed + np.uint64(region) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(visit) * np.uint64(0xD1B54A32D192ED03)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (float(z >> np.uint64(11)) + 0.5) / 9007199254740992.0
+
+
+@njit(cache=True, nogil=True)
+def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
+    """Let n more unseen supervoxels join the candidates, in the order drawn up front; True if any did."""
+    joined = 0
+    while joined < n and state.counts[N_SEEDED] < len(state.order):
+        i = state.order[state.counts[N_SEEDED]]
+        state.counts[N_SEEDED] += 1
+        if state.status[i] == UNSEEN:
+            state.status[i] = CANDIDATE
+            _push(state, i, _rank(world, state, order, i))
+            joined += 1
+    return joined > 0
+
+
+@njit(cache=True, nogil=True)
+def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
+    """The candidate whose turn it is, or `NOBODY`; where there is none, one is seeded, and at last all are reopened."""
+    if state.counts[N_HEAP] == 0 and not seed_candidates(world, state, order, 1):
+        if not reopen or state.counts[REOPENED]:
+            return NOBODY
+        _reopen(state)
+        if state.counts[N_HEAP] == 0:
+            return NOBODY
+    i = state.heap[0]
+    if order == RANDOM and not state.counts[REOPENED]:
+        state.money[TIME] = max(state.money[TIME], state.rank[i])
+    state.visits[i] += 1
+    state.counts[N_DECISIONS] += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _reopen(state):  # type: ignore[no-untyped-def]
+    """Everybody who lacks a descriptor is a candidate again, the least confident first: unspent time is wasted."""
+    state.counts[REOPENED] = 1
+    for i in range(len(state.subsets)):
+        if state.status[i] == FINISHED and _lacks(state, i):
+            _push(state, i, _confidence(state, i))
+
+
+@njit(cache=True, nogil=True)
+def _lacks(state, i):  # type: ignore[no-untyped-def]
+    """Whether there is a descriptor to compute for i."""
+    return state.counts[ENABLED] & ~state.subsets[i] != 0
+
+
+@njit(cache=True, nogil=True)
+def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
+    """Seconds that descriptor d of supervoxel i costs now: its own, and the resources that are not there."""
+    cell = i * world.private_s.shape[1] + d
+    seconds = world.private_s[i, d]
+    for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+        if not state.made[world.needed[k]]:
+            seconds += world.resource_s[world.needed[k]]
+    return seconds * state.money[PACE]
+
+
+@njit(cache=True, nogil=True)
+def finish(world, state, order, i):  # type: ignore[no-untyped-def]
+    """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
+    _remove(state, i)
+    if state.status[i] == FINISHED:  # had been reopened
+        return
+    state.status[i] = FINISHED
+    state.counts[N_FINISHED] += 1
+    if state.subsets[i] > 0:
+        _tell(world, state, i, np.float32(1))
+    for k in range(world.first[i], world.first[i + 1]):
+        j = world.others[k]
+        state.around[j, world.seen_from[k]] += 1
+        if state.status[j] == UNSEEN:
+            state.status[j] = CANDIDATE
+            _push(state, j, _rank(world, state, order, j))
+        elif state.status[j] == CANDIDATE and order != RANDOM:
+            _move(state, j, _rank(world, state, order, j))
+
+
+@njit(cache=True, nogil=True)
+def begin(world, state, i, d):  # type: ignore[no-untyped-def]
+    """Descriptor d of i is being computed: i waits for it, and what it needs counts as there."""
+    _remove(state, i)
+    if state.status[i] == CANDIDATE:
+        state.status[i] = BUSY
+    cell = i * world.private_s.shape[1] + d
+    for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+        state.made[world.needed[k]] = True
+
+
+@njit(cache=True, nogil=True)
+def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untyped-def]
+    """Descriptor d of i was computed in so many seconds, and H now says so of it; i may be selected again."""
+    told = state.told[i]
+    if told:
+        _tell(world, state, i, np.float32(-1))
+    state.subsets[i] |= 1 << d
+    state.said[i] = said
+    state.money[LEFT_S] -= spent_s
+    state.money[SPENT_S] += spent_s
+    state.counts[N_COMPUTED] += 1
+    if told or state.status[i] == FINISHED:
+        _tell(world, state, i, np.float32(1))
+        if _lacks(state, i):
+            _push(state, i, _confidence(state, i))
+    else:
+        state.status[i] = CANDIDATE
+        _push(state, i, _rank(world, state, order, i))
+
+
+@njit(cache=True, nogil=True)
+def _tell(world, state, i, sign):  # type: ignore[no-untyped-def]
+    """Neighbours hear what H says of i, or forget it where the sign is -1."""
+    state.told[i] = sign > 0
+    confidence = _confidence(state, i)
+    for k in range(world.first[i], world.first[i + 1]):
+        j, weight = world.others[k], sign * np.float32(world.weights[k])
+        state.trust[j] += weight
+        state.sure[j] += weight * confidence
+        for label in range(state.said.shape[1]):
+            state.about[j, label] += weight * state.said[i, label]
+
+
+@njit(cache=True, nogil=True)
+def _confidence(state, i):  # type: ignore[no-untyped-def]
+    """H's largest probability; 0 where nothing was computed."""
+    return state.said[i].max() if state.subsets[i] > 0 else np.float32(0)
+
+
+@njit(cache=True, nogil=True)
+def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
+    """Lower ranks come first. Equal ones are told apart by a draw."""
+    draw = uniform(state.seed[0], i, state.visits[i])
+    if order == RANDOM:  # exponential waiting times: whoever comes next is anyone, however long others have waited
+        return state.money[TIME] - np.log(draw)
+    if order == LARGE:
+        return -world.sizes[i] + 1e-6 * draw
+    sure = state.sure[i] / state.trust[i] if state.trust[i] > 1e-12 else np.float32(0)
+    if order == SURE:
+        return -sure + 1e-6 * draw
+    if order == UNSURE:
+        return sure + 1e-6 * draw
+    return -np.exp(world.sizes[i]) * (1 - 0.9 * sure) + 1e-6 * draw
+
+
+@njit(cache=True, nogil=True)
+def _push(state, i, rank):  # type: ignore[no-untyped-def]
+    at = state.counts[N_HEAP]
+    state.counts[N_HEAP] += 1
+    state.rank[i] = rank
+    _rise(state, i, at)
+
+
+@njit(cache=True, nogil=True)
+def _move(state, i, rank):  # type: ignore[no-untyped-def]
+    """Give a candidate another rank."""
+    before = state.rank[i]
+    state.rank[i] = rank
+    if rank < before:
+        _rise(state, i, state.where[i])
+    else:
+        _sink(state, i, state.where[i])
+
+
+@njit(cache=True, nogil=True)
+def _remove(state, i):  # type: ignore[no-untyped-def]
+    at = state.where[i]
+    state.where[i] = NOBODY
+    state.counts[N_HEAP] -= 1
+    last = state.heap[state.counts[N_HEAP]]
+    if last != i:
+        if state.rank[last] < state.rank[i]:
+            _rise(state, last, at)
+        else:
+            _sink(state, last, at)
+
+
+@njit(cache=True, nogil=True)
+def _rise(state, i, at):  # type: ignore[no-untyped-def]
+    while at > 0:
+        above = state.heap[(at - 1) // 2]
+        if state.rank[above] <= state.rank[i]:
+            break
+        state.heap[at], state.where[above] = above, at
+        at = (at - 1) // 2
+    state.heap[at], state.where[i] = i, at
+
+
+@njit(cache=True, nogil=True)
+def _sink(state, i, at):  # type: ignore[no-untyped-def]
+    n = state.counts[N_HEAP]
+    while True:
+        below = 2 * at + 1
+        if below >= n:
+            break
+        if below + 1 < n and state.rank[state.heap[below + 1]] < state.rank[state.heap[below]]:
+            below += 1
+        child = state.heap[below]
+        if state.rank[child] >= state.rank[i]:
+            break
+        state.heap[at], state.where[child] = child, at
+        at = below
+    state.heap[at], state.where[i] = i, at

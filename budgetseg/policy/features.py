@@ -1,0 +1,78 @@
+"""What a policy sees of a state: the paper's π-features, and what else the state holds. Compiled.
+
+paper      1, φ1 (descriptors run for i), φ2 (what finished neighbours say), φ3 (where finished neighbours are)
+extended   these, and own confidence, neighbours' confidence, disagreement, size, time left, work left, marginal costs
+"""
+
+import numpy as np
+from numba import njit
+
+from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED
+
+__all__ = ["EXTRAS", "feature_names", "fill_features", "n_features"]
+
+EXTRAS = (
+    "own confidence",
+    "anything computed",
+    "neighbours' confidence",
+    "any neighbour",
+    "disagreement",
+    "size",
+    "time left",
+    "unfinished",
+)
+
+DIRECTIONS = [f"{side} {when}" for side in ("up", "down", "left", "right") for when in ("before", "after")]
+
+
+def n_features(n_descriptors: int, n_labels: int, extended: bool) -> int:
+    """F."""
+    return 1 + n_descriptors + n_labels + N_BINS + (len(EXTRAS) + n_descriptors if extended else 0)
+
+
+def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extended: bool) -> list[str]:
+    """What each of the F figures is."""
+    paper = ["1", *(f"has {name}" for name in descriptors), *(f"near {name}" for name in labels), *DIRECTIONS]
+    return [*paper, *EXTRAS, *(f"cost of {name}" for name in descriptors)] if extended else paper
+
+
+@njit(cache=True, nogil=True)
+def fill_features(world, state, i, costs, extended, out):  # type: ignore[no-untyped-def]
+    """Write φ(s) for supervoxel i into out (F,); costs (D,) are what its descriptors cost now."""
+    n_descriptors, n_labels = len(costs), state.said.shape[1]
+    out[0] = 1
+    at = 1
+    for d in range(n_descriptors):
+        out[at + d] = state.subsets[i] >> d & 1
+    at += n_descriptors
+    heard = state.trust[i] > 1e-12
+    share = 1 / state.trust[i] if heard else np.float32(0)
+    for label in range(n_labels):
+        out[at + label] = state.about[i, label] * share
+    near = at
+    at += n_labels
+    for direction in range(N_BINS):
+        out[at + direction] = state.around[i, direction]
+    at += N_BINS
+    if not extended:
+        return
+    has, own, agreed = state.subsets[i] > 0, np.float32(0), np.float32(0)
+    if has:
+        for label in range(n_labels):
+            own = max(own, state.said[i, label])
+            agreed += state.said[i, label] * out[near + label]
+    n = len(state.subsets)
+    unfinished = n - state.counts[N_FINISHED]
+    left_s = max(state.money[LEFT_S], 1e-9)
+    out[at] = own
+    out[at + 1] = has
+    out[at + 2] = state.sure[i] * share
+    out[at + 3] = heard
+    out[at + 4] = 1 - agreed if has and heard else 0
+    out[at + 5] = world.sizes[i]
+    out[at + 6] = np.log(left_s / state.money[FULL_S])
+    out[at + 7] = unfinished / n
+    at += 8
+    usual_s = left_s / max(unfinished, 1)
+    for d in range(n_descriptors):  # relative to what is left for everybody
+        out[at + d] = min(max(np.log(max(costs[d], 1e-9) / usual_s), -6.0), 6.0)

@@ -1,0 +1,122 @@
+"""The linear policy: argmax of w_a · φ(s) over the actions that are allowed (the paper's Eq. 2)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from budgetseg.inference.episode import Choice, Episode
+from budgetseg.inference.handle import attach
+from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
+from budgetseg.inference.steps import cost_of, finish, select, uniform
+from budgetseg.policy.features import fill_features, n_features
+from budgetseg.types import Float32
+
+__all__ = ["LinearPolicy", "best_action", "choose", "plan_policy", "random_policy"]
+
+FORBIDDEN = -np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPolicy:
+    """Ranks the D descriptors and Finished, the last action.
+
+    Attributes
+    ----------
+    weights : (D + 1, F) float32
+    extended : whether φ has more than the paper's features
+    noise : how much chance (a Gumbel draw) is added to every score; 0 for none
+    """
+
+    weights: Float32
+    extended: bool = False
+    noise: float = 0.0
+
+    def __call__(self, episode: Episode) -> Choice | None:
+        """Go on until a supervoxel needs a descriptor; the chooser of `inference`."""
+        how = self.weights, self.extended, self.noise
+        region, action = _choose(episode.handle, *how, episode.order, episode.selection.reopen)
+        return None if region < 0 else (int(region), int(action))
+
+    def action(self, episode: Episode, region: int) -> int:
+        """What it would do with a supervoxel now; D for Finished."""
+        return int(best_action(episode.world, episode.state, region, self.weights, self.extended, self.noise))
+
+    def with_descriptors(self, old: Sequence[str], new: Sequence[str]) -> "LinearPolicy":
+        """The same decisions for a world whose descriptors stand in another order, none missing."""
+        where = [new.index(name) for name in old]
+        weights = np.zeros_like(self.weights)
+        rows = np.arange(self.weights.shape[1])
+        rows[1 : 1 + len(old)] = [1 + place for place in where]
+        if self.extended:
+            rows[-len(old) :] = [len(rows) - len(old) + place for place in where]
+        weights[np.ix_(np.array([*where, len(old)]), rows)] = self.weights
+        return replace(self, weights=weights)
+
+
+def random_policy(n_descriptors: int, n_labels: int) -> LinearPolicy:
+    """Any allowed action, each as likely: the paper's π0."""
+    return LinearPolicy(
+        np.zeros((n_descriptors + 1, n_features(n_descriptors, n_labels, False)), np.float32), noise=1.0
+    )
+
+
+def plan_policy(descriptors: Collection[int], n_descriptors: int, n_labels: int) -> LinearPolicy:
+    """A fixed plan: these descriptors for every supervoxel that is selected, in rising order, and no others."""
+    weights = np.zeros((n_descriptors + 1, n_features(n_descriptors, n_labels, False)), np.float32)
+    for d in range(n_descriptors):
+        weights[d, 0] = 10 - d if d in descriptors else -10 - d
+        weights[d, 1 + d] = -100
+    return LinearPolicy(weights)
+
+
+@njit(cache=True, nogil=True)
+def _choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    return choose(world, state, weights, extended, noise, order, reopen)
+
+
+@njit(cache=True, nogil=True)
+def choose(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
+    """Select, decide and finish until a descriptor is wanted: (supervoxel, descriptor), or (-1, -1)."""
+    while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
+        i = select(world, state, order, reopen)
+        if i < 0:
+            break
+        action = best_action(world, state, i, weights, extended, noise)
+        if action < world.private_s.shape[1]:
+            return i, action
+        finish(world, state, order, i)
+    return -1, -1
+
+
+@njit(cache=True, nogil=True)
+def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-untyped-def]
+    """The allowed action of the highest score, the first of equals; Finished is always allowed, unless reopened."""
+    n_descriptors = world.private_s.shape[1]
+    costs = np.empty(n_descriptors)
+    affordable = 0
+    for d in range(n_descriptors):
+        costs[d] = cost_of(world, state, i, d)
+        if state.counts[ENABLED] >> d & 1 and not state.subsets[i] >> d & 1 and costs[d] <= state.money[LEFT_S]:
+            affordable |= 1 << d
+    if affordable == 0:
+        return n_descriptors
+    features = np.empty(weights.shape[1], np.float32)
+    fill_features(world, state, i, costs, extended, features)
+    best, best_score = n_descriptors, FORBIDDEN
+    for action in range(n_descriptors + 1):
+        if action < n_descriptors and not affordable >> action & 1:
+            continue
+        if action == n_descriptors and state.counts[REOPENED]:
+            continue
+        score = 0.0
+        for f in range(len(features)):
+            score += weights[action, f] * features[f]
+        if noise > 0:
+            draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
+            score -= noise * np.log(-np.log(draw))
+        if score > best_score:
+            best, best_score = action, score
+    return best
