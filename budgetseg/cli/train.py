@@ -52,6 +52,7 @@ def train(
     a GPU; --descriptors colour,hog,hof,mbh does without them. After an interruption, the same command goes on where it
     was.
     """
+    from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
     from budgetseg.crf.learning import Recipe as CrfRecipe
     from budgetseg.descriptors.describe import Plan
     from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
@@ -61,7 +62,9 @@ def train(
     names = None if descriptors is None else parse_names(descriptors)
     plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
     recipe = TrainRecipe(
-        crf=CrfRecipe(balance=balance, n_rounds=rounds), networks=NetworkRecipe(n_steps=network_steps, device=device)
+        classifiers=ClassifierRecipe(balance=balance),
+        crf=CrfRecipe(balance=balance, n_rounds=rounds),
+        networks=NetworkRecipe(n_steps=network_steps, device=device)
     )
     with ExitStack() as stages:
 

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.fit import Fitted, fit_subsets, n_fits
 from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
 from budgetseg.classifiers.samples import Samples, samples_of
@@ -82,7 +81,7 @@ def train_model(
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
     save_model(Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings), output)
-    return Report(fitted.decay, expected_calibration_error(fitted.out_of_fold[:, -1], samples.truth))
+    return Report(fitted.decay, fitted.calibration_error)
 
 
 class _EnoughError(Exception):
@@ -111,7 +110,8 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
         save_file({name: getattr(fitted.classifiers, name) for name in H_ARRAYS}, part / "classifiers.safetensors")
         np.save(part / "out_of_fold.npy", fitted.out_of_fold)
         h = fitted.classifiers
-        about = {"of": card, "names": h.names, "lengths": h.lengths, "decay": fitted.decay}
+        about = {"of": card, "names": h.names, "lengths": h.lengths, "opinions": h.opinions}
+        about |= {"decay": fitted.decay, "calibration_error": fitted.calibration_error}
         (part / "card.json").write_text(json.dumps(about) + "\n")
     return fitted
 
@@ -120,8 +120,9 @@ def read_fitted(folder: Path) -> Fitted:
     """H and its out-of-fold predictions, as training left them in its work folder."""
     about = json.loads((folder / "card.json").read_text())
     arrays = load_file(folder / "classifiers.safetensors")
-    h = SubsetClassifiers(tuple(about["names"]), tuple(about["lengths"]), **arrays)
-    return Fitted(h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), about["decay"])
+    names, lengths, opinions = (tuple(about[key]) for key in ("names", "lengths", "opinions"))
+    h = SubsetClassifiers(names, lengths, **arrays, opinions=opinions)
+    return Fitted(h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), about["decay"], about["calibration_error"])
 
 
 def _digest(samples: Samples) -> str:
@@ -135,7 +136,7 @@ def _digest(samples: Samples) -> str:
 def _learn_crf(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, recipe: CrfRecipe, stage: Stage) -> Crf:
     h = fitted.classifiers
     inputs = h.scaled(samples.values)
-    start = potts(h.prior, expected_inputs(inputs, samples.truth), balance=recipe.balance)
+    start = potts(expected_inputs(inputs, samples.truth))
     examples = learning_examples(tables, samples, fitted, inputs)
     return learn_crf(start, examples, recipe, stage("crf", recipe.n_rounds, "rounds"))
 
