@@ -1,0 +1,1 @@
+"""What budgeted labelling is measured against."""
