@@ -36,7 +36,7 @@ class Costs:
     Attributes
     ----------
     private_s : (N, D) float64, seconds of its own
-    resource_s : (R,) float64, seconds of each resource; 0 where nobody needed it
+    resource_s : (R,) float64, seconds of each resource; measured ones are 0 where nobody needed it
     first : (N * D + 1,) int64; descriptor d of supervoxel i needs `needed[first[i * D + d] : first[i * D + d + 1]]`
     needed : (M,) int32, resources 0..R-1, those that other resources need included, each before those that need it
     kinds : names of the kinds of resources, and how many there are of each, in the order of 0..R-1
@@ -48,13 +48,19 @@ class Costs:
     needed: Int32
     kinds: Mapping[str, int]
 
+    def take(self, columns: Sequence[int]) -> "Costs":
+        """Of these descriptors, in this order; resources keep their numbers."""
+        n, n_descriptors = self.private_s.shape
+        cells = (np.arange(n)[:, None] * n_descriptors + np.asarray(columns, np.int64)).ravel()
+        counts = self.first[cells + 1] - self.first[cells]
+        first = np.concatenate([[0], np.cumsum(counts)])
+        needed = self.needed[np.repeat(self.first[cells] - first[:-1], counts) + np.arange(first[-1])]
+        return Costs(self.private_s[:, list(columns)].copy(), self.resource_s, first, needed, self.kinds)
+
     def full_s(self, columns: Sequence[int]) -> float:
         """Seconds that these descriptors cost for the whole video, with what they share made once."""
-        n, n_descriptors = self.private_s.shape
-        cells = (np.arange(n)[:, None] * n_descriptors + np.asarray(columns)).ravel()
-        used = [self.needed[self.first[cell] : self.first[cell + 1]] for cell in cells]
-        shared_s = self.resource_s[np.unique(np.concatenate(used))].sum() if used else 0.0
-        return float(self.private_s[:, list(columns)].sum() + shared_s)
+        own = self.take(columns)
+        return float(own.private_s.sum() + own.resource_s[np.unique(own.needed)].sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """A trained model as a folder: what it knows, in files that cannot run anything.
 
-manifest.json        format, classes, descriptors, settings, and a digest of every other file
+manifest.json        format, classes, descriptors, settings, static plans, and a digest of every other file
 arrays.safetensors   H and the CRF
 networks/            NAME.onnx, and NAME.toml where a network has a card
 """
@@ -8,7 +8,7 @@ networks/            NAME.onnx, and NAME.toml where a network has a card
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from safetensors.numpy import load_file, save_file
 
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
-from budgetseg.errors import ModelError
+from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
+from budgetseg.policy.static import StaticPlan
 from budgetseg.types import Classes
 
 __all__ = ["Model", "load_model", "save_model"]
@@ -28,7 +29,7 @@ __all__ = ["Model", "load_model", "save_model"]
 FORMAT = 1
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
-_DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError)
+_DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError, UsageError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class Model:
     crf : the energies
     networks : folder of the networks behind its descriptors; None where it has none
     settings : dataset it was trained on, tier and supervoxels a frame
+    plans : the best static plans for some budgets
     """
 
     name: str
@@ -51,6 +53,7 @@ class Model:
     crf: Crf
     networks: Path | None
     settings: Mapping[str, Any]
+    plans: tuple[StaticPlan, ...] = ()
 
 
 def save_model(model: Model, folder: Path) -> None:
@@ -69,6 +72,7 @@ def save_model(model: Model, folder: Path) -> None:
             "opinions": list(model.classifiers.opinions),
             "contrast": model.crf.contrast,
             "settings": dict(model.settings),
+            "plans": [asdict(plan) for plan in model.plans],
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -120,7 +124,15 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=contrast)
     has_networks = any(name.startswith("networks/") for name in manifest["files"])  # others may lie there
     networks = folder / "networks" if has_networks else None
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"])
+    plans = tuple(_read_plan(stored, h) for stored in manifest.get("plans", ()))  # older models have none
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans)
+
+
+def _read_plan(stored: dict[str, Any], h: SubsetClassifiers) -> StaticPlan:
+    """A plan of descriptors that the model knows."""
+    plan = StaticPlan(**stored | {key: tuple(stored[key]) for key in ("descriptors", "among")})
+    h.subset_of(plan.among)
+    return plan
 
 
 def _copy_networks(model: Model, folder: Path) -> None:

@@ -172,3 +172,20 @@ def test_a_descriptor_without_resources_costs_its_private_seconds() -> None:
     nothing = np.zeros(3, np.int64), np.zeros(0, np.int32)
     costs = Costs(np.array([[1.0], [2.0]]), np.zeros(0), *nothing, kinds={})
     assert costs.full_s([0]) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("columns", [[0], [1], [1, 0], [0, 1], []])
+def test_costs_of_some_descriptors_are_in_the_order_asked_for(columns: list[int]) -> None:
+    costs, d = make_costs(1), len(LENGTHS)
+    own = costs.take(columns)
+    assert own.private_s.shape == (9, len(columns))
+    assert own.private_s.flags.c_contiguous
+    for region in range(9):
+        for at, column in enumerate(columns):
+            cell, before = region * len(columns) + at, region * d + column
+            needed = costs.needed[costs.first[before] : costs.first[before + 1]]
+            assert np.array_equal(own.needed[own.first[cell] : own.first[cell + 1]], needed)
+            assert own.private_s[region, at] == costs.private_s[region, column]
+    assert own.first.dtype == np.int64
+    assert own.needed.dtype == np.int32
+    assert np.array_equal(own.resource_s, costs.resource_s)

@@ -3,7 +3,7 @@
 import json
 import pickle
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from safetensors.numpy import load_file, save_file
 from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
+from budgetseg.policy.static import StaticPlan
 from tests.models.made import HAND_MADE, random_model, random_table
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
@@ -209,3 +210,40 @@ CHANGES: list[dict[str, object]] = [
 def test_a_manifest_that_does_not_fit_the_arrays_is_refused(folder: Path, change: dict[str, object]) -> None:
     edit_manifest(folder, **change)
     refused(folder)
+
+
+PLAN = StaticPlan(0.1, ("hog",), "doubt", ("colour", "hog"), "unshared")
+
+
+def test_plans_come_back(model: Model, tmp_path: Path) -> None:
+    save_model(replace(model, plans=(PLAN, StaticPlan(0.2, ("dcnn",), "random", tuple(LENGTHS)))), tmp_path / "model")
+    first, second = load_model(tmp_path / "model").plans
+    assert first == PLAN
+    assert (second.among, second.costs) == (tuple(LENGTHS), "shared")
+
+
+def test_a_model_from_before_there_were_plans_has_none(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["plans"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert load_model(folder).plans == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"budget_fraction": -1},
+        {"budget_fraction": "much"},
+        {"descriptors": []},
+        {"descriptors": ["hof"]},
+        {"order": "best"},
+        {"among": None},
+        {"among": ["colour", "hog", "hoof"]},
+        {"costs": "free"},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_plans_that_make_no_sense_are_refused(folder: Path, change: dict[str, object]) -> None:
+    edit_manifest(folder, plans=[asdict(PLAN) | change])
+    assert "damaged model" in refused(folder)

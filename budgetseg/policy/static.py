@@ -1,0 +1,61 @@
+"""A plan that is made before the run: the same descriptors for every supervoxel that is selected."""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Selection
+from budgetseg.policy.linear import LinearPolicy, plan_policy
+
+__all__ = ["COSTS", "StaticPlan", "nearest_plan"]
+
+COSTS = ("shared", "unshared")
+"""Whether a descriptor pays for what it needs and is not there yet, or, as in the paper, for all that it needs."""
+
+
+@dataclass(frozen=True)
+class StaticPlan:
+    """What to compute and where to begin, for a budget.
+
+    Attributes
+    ----------
+    budget_fraction : of the full cost, that it is for
+    descriptors : names, of what is computed for a supervoxel when it is its turn
+    order : in which supervoxels have their turn, a name in `ORDERS`
+    among : names that it was chosen among; where time is left, the least confident supervoxels get the others too
+    costs : "shared" or "unshared", that it was chosen under
+    """
+
+    budget_fraction: float
+    descriptors: tuple[str, ...]
+    order: str
+    among: tuple[str, ...]
+    costs: str = "shared"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.budget_fraction < math.inf:
+            raise UsageError(f"a plan must be for a budget of more than 0. Got {self.budget_fraction}")
+        if not self.descriptors or not set(self.descriptors) <= set(self.among):
+            raise UsageError(f"a plan must be of some of {', '.join(self.among)}. Got {', '.join(self.descriptors)}")
+        if self.costs not in COSTS:
+            raise UsageError(f"no costs '{self.costs}'; choose from {', '.join(COSTS)}")
+        Selection(self.order)  # refuses an order that there is not
+
+    def policy(self, names: Sequence[str], n_labels: int) -> LinearPolicy:
+        """The plan for a world with the descriptors of these names."""
+        return plan_policy([names.index(name) for name in self.descriptors], len(names), n_labels)
+
+    @property
+    def selection(self) -> Selection:
+        """All supervoxels from the beginning, in the plan's order."""
+        return Selection(self.order)
+
+
+def nearest_plan(
+    plans: Iterable[StaticPlan], budget_fraction: float, among: Collection[str], costs: str = "shared"
+) -> StaticPlan | None:
+    """The plan whose budget is nearest in proportion, of those chosen among these descriptors; None if none was."""
+    fitting = [plan for plan in plans if set(plan.among) == set(among) and plan.costs == costs]
+    wanted = min(max(budget_fraction, 1e-9), 1e9)
+    return min(fitting, key=lambda plan: abs(math.log(plan.budget_fraction / wanted)), default=None)

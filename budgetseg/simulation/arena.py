@@ -1,0 +1,95 @@
+"""A described video, ready to be labelled again and again."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.classifiers.samples import place_of
+from budgetseg.descriptors.table import Costs, VideoTable
+from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Episode, Selection
+from budgetseg.inference.neighbours import Neighbours
+from budgetseg.inference.state import World, unshared, world_of
+from budgetseg.models.bundle import Model
+from budgetseg.policy.static import COSTS
+from budgetseg.types import Float32, Graph, Int64
+
+__all__ = ["Arena"]
+
+NOT_COUNTED = "dcnn_large"
+"""No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """A video of N supervoxels as a model with D descriptors and L classes sees it.
+
+    Attributes
+    ----------
+    name : of the video
+    model : whose descriptors these are, in its order
+    graph : of the supervoxels
+    pricing : a name in `COSTS`
+    costs : of the descriptors
+    world : both, for the loop
+    said : (N, 2^D, L) float32, what H says given every subset of the descriptors
+    inputs : (N, d) float32, the descriptors as the CRF compares them
+    truth : (N, L) labelled pixels of each class
+    """
+
+    name: str
+    model: Model
+    graph: Graph
+    pricing: str
+    costs: Costs
+    world: World
+    said: Float32
+    inputs: Float32
+    truth: Int64
+
+    @classmethod
+    def of(cls, model: Model, table: VideoTable, costs: str = "shared", said: Float32 | None = None) -> "Arena":
+        """A table seen by a model; `said` is what H says out of fold, where the model has learned from the table."""
+        if costs not in COSTS:
+            raise UsageError(f"no costs '{costs}'; choose from {', '.join(COSTS)}")
+        h, columns = model.classifiers, list(table.values)
+        for name in h.names:
+            if name not in columns:
+                raise UsageError(f"the table of '{table.name}' lacks {name}; describe the video with it")
+        priced = table.costs.take([columns.index(name) for name in h.names])
+        if costs == "unshared":
+            priced = unshared(priced)
+        if said is None:
+            said = h.predict_all(table.values, place_of(table.graph))
+        return cls(
+            table.name,
+            model,
+            table.graph,
+            costs,
+            priced,
+            world_of(table.graph, priced),
+            np.ascontiguousarray(said, np.float32),
+            h.scaled(table.values),
+            table.truth,
+        )
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Of all supervoxels."""
+        return Neighbours(self.world.first, self.world.others, self.world.weights)
+
+    def full_s(self, names: Collection[str]) -> float:
+        """Seconds of these descriptors on the whole video, what budgets are fractions of."""
+        known = self.model.classifiers.names
+        return self.costs.full_s([d for d, name in enumerate(known) if name in names and name != NOT_COUNTED])
+
+    def begin(
+        self, budget_s: float, names: Collection[str], selection: Selection | None = None, seed: int = 0
+    ) -> Episode:
+        """A run before its first decision, that may compute these descriptors."""
+        h = self.model.classifiers
+        return Episode.begin(self.world, h.n_labels, budget_s, selection, seed, h.subset_of(names))

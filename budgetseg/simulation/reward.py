@@ -1,0 +1,67 @@
+"""What a run was worth: interpolation, potentials, α-expansion, right pixels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.crf import Memory, expand
+from budgetseg.crf.potentials import Evidence, make_potentials
+from budgetseg.inference.interpolation import interpolate
+from budgetseg.inference.state import State
+from budgetseg.simulation.arena import Arena
+from budgetseg.types import Float64, Int32, Int64
+
+__all__ = ["Reward", "reward", "worth_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reward:
+    """Labels at the end of a run.
+
+    Attributes
+    ----------
+    labels : (N,) int32
+    right : (L,) int64, labelled pixels of each class that have their label
+    """
+
+    labels: Int32
+    right: Int64
+
+    def score(self, worth: Float64) -> float:
+        """What the right pixels are worth in all."""
+        return float(self.right @ worth)
+
+
+def reward(arena: Arena, state: State, start: Int32 | None = None, memory: Memory | None = None) -> Reward:
+    """The labels that a state leads to if nothing more is computed.
+
+    Parameters
+    ----------
+    arena : the video
+    state : of a run in it
+    start : labels (N,) that the expansion begins with; for runs that are compared, the same
+    memory : of an earlier expansion in this arena, of a run that was not very different
+    """
+    h = arena.model.classifiers
+    said = interpolate(state.said, state.subsets > 0, arena.neighbours, h.prior)
+    evidence = Evidence(said, arena.inputs, state.subsets, h.starts)
+    labels = expand(make_potentials(arena.model.crf, evidence, arena.graph), start, memory)
+    right = np.bincount(labels, arena.truth[np.arange(len(labels)), labels], h.n_labels)
+    return Reward(labels, right.astype(np.int64))
+
+
+def worth_of(truth: Int64, balance: float = 0.0) -> Float64:
+    """What a right pixel of each class is worth, (L,), if all pixels together are worth 1.
+
+    With balance 0 the score is the share of right pixels, with 1 the average over the classes that occur.
+
+    Parameters
+    ----------
+    truth : (N, L) labelled pixels of each class, or (L,)
+    balance : between the two
+    """
+    pixels = truth.reshape(-1, truth.shape[-1]).sum(axis=0)
+    there = pixels > 0
+    worth = np.full(len(pixels), (1 - balance) / max(pixels.sum(), 1))
+    worth[there] += balance / (there.sum() * pixels[there])
+    return np.asarray(worth * there)

@@ -1,0 +1,81 @@
+"""Runs without a policy: a list of what to compute, in groups that are computed whole or not at all."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from budgetseg.inference.episode import Episode
+from budgetseg.inference.state import LEAST_S, LEFT_S, PACE, SPENT_S
+from budgetseg.inference.steps import begin, cost_of, receive
+from budgetseg.simulation.simulate import NOT_ASKED
+from budgetseg.types import Float32, Float64, Int32, Int64
+
+__all__ = ["Script", "follow"]
+
+
+class Script(NamedTuple):
+    """What to compute, in this order; nothing twice in one group.
+
+    Attributes
+    ----------
+    regions, descriptors : (M,) int32, the choices
+    first : (G + 1,) int64, group g is choices first[g] to first[g + 1]
+    """
+
+    regions: Int32
+    descriptors: Int32
+    first: Int64
+
+    @classmethod
+    def of(cls, regions: Int32, descriptors: Int32, group: int) -> "Script":
+        """Choices (M,) in groups of so many."""
+        return cls(regions, descriptors, np.arange(0, len(regions) + 1, group))
+
+    def then(self, other: "Script") -> "Script":
+        """Itself, and then another."""
+        return Script(
+            np.concatenate([self.regions, other.regions]),
+            np.concatenate([self.descriptors, other.descriptors]),
+            np.concatenate([self.first, self.first[-1] + other.first[1:]]),
+        )
+
+
+def follow(episode: Episode, said: Float32, script: Script, times_s: Float64 = NOT_ASKED) -> None:
+    """Compute every group of a script that fits in what is left, as `simulate` does; all must be candidates."""
+    _follow(episode.world, episode.state, said, script, episode.order, times_s)
+
+
+@njit(cache=True, nogil=True)
+def _follow(world, state, said, script, order, times_s):  # type: ignore[no-untyped-def]
+    for group in range(len(script.first) - 1):
+        if state.money[LEFT_S] < state.money[LEAST_S] * state.money[PACE]:
+            break
+        mine = range(script.first[group], script.first[group + 1])
+        if _cost_of_all(world, state, script, mine) > state.money[LEFT_S]:
+            continue
+        for k in mine:
+            i, d = script.regions[k], script.descriptors[k]
+            if state.subsets[i] >> d & 1:
+                continue
+            seconds = cost_of(world, state, i, d)
+            begin(world, state, i, d)
+            receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
+            if len(times_s) > 0:
+                times_s[i, d] = state.money[SPENT_S]
+
+
+@njit(cache=True, nogil=True)
+def _cost_of_all(world, state, script, choices):  # type: ignore[no-untyped-def]
+    """Seconds of several choices, one after the other: what the first makes is there for the next."""
+    made, seconds = state.made.copy(), 0.0
+    for k in choices:
+        i, d = script.regions[k], script.descriptors[k]
+        if state.subsets[i] >> d & 1:
+            continue
+        seconds += cost_of(world, state, i, d)
+        cell = i * world.private_s.shape[1] + d
+        for need in range(world.needs_first[cell], world.needs_first[cell + 1]):
+            state.made[world.needed[need]] = True
+    state.made[:] = made
+    return seconds

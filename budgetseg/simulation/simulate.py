@@ -1,0 +1,49 @@
+"""The loop of `inference.loop` over a table, with the clock that the costs tell, in one compiled call."""
+
+import numpy as np
+from numba import njit
+
+from budgetseg.inference.episode import Episode
+from budgetseg.inference.state import SPENT_S
+from budgetseg.inference.steps import begin, cost_of, receive
+from budgetseg.policy.linear import LinearPolicy, choose
+from budgetseg.types import Float32, Float64
+
+__all__ = ["NOT_ASKED", "no_times", "play", "simulate"]
+
+NOT_ASKED = np.empty((0, 0))
+"""In place of times that nobody wants to know."""
+
+
+def no_times(episode: Episode) -> Float64:
+    """Times (N, D) before anything was computed, nan."""
+    return np.full(episode.world.private_s.shape, np.nan)
+
+
+def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
+    """Run an episode to its end, as `simulate` does."""
+    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
+    simulate(episode.world, episode.state, said, *how, times_s)
+
+
+@njit(cache=True, nogil=True)
+def simulate(world, state, said, weights, extended, noise, order, reopen, times_s):  # type: ignore[no-untyped-def]
+    """Choose and look up until nothing more fits or is wanted.
+
+    Parameters
+    ----------
+    world, state : of the run
+    said : (N, 2^D, L), what H says given every subset of the descriptors
+    weights, extended, noise : of a `LinearPolicy`
+    order, reopen : of a `Selection`, the order as its number
+    times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
+    """
+    while True:
+        i, d = choose(world, state, weights, extended, noise, order, reopen)
+        if i < 0:
+            break
+        seconds = cost_of(world, state, i, d)
+        begin(world, state, i, d)
+        receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
+        if len(times_s) > 0:
+            times_s[i, d] = state.money[SPENT_S]
