@@ -46,10 +46,11 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(path: str | Path) -> Iterator[Path]:
+def atomic_folder(path: str | Path, last: str | None = None) -> Iterator[Path]:
     """Give a temporary folder whose files move to `path` when the block ends well and vanish when it does not.
 
-    A file of the same name in `path` is replaced, every other file there is kept.
+    A file of the same name in `path` is replaced, every other file there is kept. Where `path` is there already, files
+    move one by one: the `last` of them is what tells that all of them are there.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
@@ -59,7 +60,7 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
         with _explained(target, part):
             part.mkdir()
             yield part
-            _move_into(part, target)
+            _move_into(part, target, last)
     finally:
         _forget(part)
 
@@ -88,13 +89,16 @@ def _staging_place(target: Path) -> Path:
     return parent
 
 
-def _move_into(part: Path, target: Path) -> None:
+def _move_into(part: Path, target: Path, last: str | None) -> None:
     """All files below `part`, moved to the same places below `target`."""
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         part.rename(target)  # one step: there is no moment with half of the files
         return
-    for file in sorted(file for file in part.rglob("*") if not file.is_dir()):
+    if last is not None:
+        (target / last).unlink(missing_ok=True)
+    files = (file for file in part.rglob("*") if not file.is_dir())
+    for file in sorted(files, key=lambda file: (file == part / (last or ""), file)):
         place = target / file.relative_to(part)
         place.parent.mkdir(parents=True, exist_ok=True)
         file.replace(place)

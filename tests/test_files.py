@@ -66,6 +66,26 @@ def test_a_folder_keeps_the_files_of_the_user_and_replaces_its_own(tmp_path: Pat
     assert names(tmp_path) == ["out"]
 
 
+def test_the_file_that_tells_that_all_are_there_is_the_first_to_go_and_the_last_to_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[str] = []
+    move = Path.replace
+
+    def watched(self: Path, target: Path) -> Path:
+        assert not (tmp_path / "index").exists()
+        moved.append(self.name)
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    (tmp_path / "index").write_text("old")
+    with atomic_folder(tmp_path, last="index") as part:
+        for name in ("z", "index", "a"):
+            (part / name).write_text("new")
+        assert (tmp_path / "index").read_text() == "old"
+    assert moved == ["a", "z", "index"]
+
+
 def test_a_failed_folder_leaves_nothing_or_what_was_there(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "a").write_text("old")
