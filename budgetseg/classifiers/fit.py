@@ -38,7 +38,7 @@ class Recipe:
     n_steps : of a fit; more bring it closer to its minimum, but not closer to what it has not seen
     seed : of that draw
     balance : how much rare classes are favoured afterwards, from 0, for most pixels right, to 1, for all classes
-        equally right; half of it where a network has spoken, whose training has favoured them already
+        equally right; a quarter of it where a network has spoken, whose training has favoured them already
     """
 
     decays: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -56,13 +56,13 @@ class Fitted:
     ----------
     classifiers : H, from all samples
     out_of_fold : (N, 2^D, L) float32, probabilities by classifiers that have not seen the supervoxel's fold
-    decay : the strength chosen
+    decays : the strengths chosen, for subsets without a network and for those with one
     calibration_error : expected calibration error out of fold, with all descriptors, favouring no class
     """
 
     classifiers: SubsetClassifiers
     out_of_fold: Float32
-    decay: float
+    decays: tuple[float, float]
     calibration_error: float
 
 
@@ -78,7 +78,7 @@ class _Part:
 
 def n_fits(n_descriptors: int, n_folds: int, recipe: Recipe) -> int:
     """How often `fit_subsets` will tell of progress."""
-    return len(recipe.decays) * n_folds * (n_descriptors + 1) + ((n_folds + 1) << n_descriptors)
+    return len(recipe.decays) * n_folds * (n_descriptors + 2) + ((n_folds + 1) << n_descriptors)
 
 
 def fit_subsets(
@@ -107,11 +107,12 @@ def fit_subsets(
                 scores[rows] = learner.fit(part, subset, decay).scores(x[np.ix_(rows, columns_of(subset, lengths))])
             return scores
 
-        decay = _best_decay(pool, unseen, samples.truth, len(names), recipe.decays)
+        heard = sum(1 << d for d, name in enumerate(names) if name in opinions)
+        decays = _best_decays(pool, unseen, samples.truth, (len(names), heard), recipe.decays)
         subsets = range(2 ** len(names))
-        said = list(pool.map(lambda subset: unseen(subset, decay), subsets))
+        said = list(pool.map(lambda subset: unseen(subset, decays[bool(subset & heard)]), subsets))
         whole = _part(x, samples, np.ones(len(x), np.bool_), recipe)
-        models = list(pool.map(lambda subset: learner.fit(whole, subset, decay), subsets))
+        models = list(pool.map(lambda subset: learner.fit(whole, subset, decays[bool(subset & heard)]), subsets))
     sharpness = [_sharpness(scores, samples.truth) for scores in said]
     weights = np.zeros((len(models), x.shape[1], samples.truth.shape[1]), np.float32)
     for subset, model in enumerate(models):
@@ -132,7 +133,7 @@ def fit_subsets(
     pairs = zip(said, sharpness, classifiers.favour, strict=True)
     out_of_fold = np.stack([softmax(scores * sharp + favour) for scores, sharp, favour in pairs], axis=1)
     error = expected_calibration_error(softmax(said[-1] * sharpness[-1]), samples.truth)
-    return Fitted(classifiers, out_of_fold, decay, error)
+    return Fitted(classifiers, out_of_fold, decays, error)
 
 
 def favour_of(prior: Float64, names: Sequence[str], opinions: Collection[str], balance: float) -> Float32:
@@ -142,7 +143,7 @@ def favour_of(prior: Float64, names: Sequence[str], opinions: Collection[str], b
     """
     rarity = -np.log(np.where(prior > 0, np.maximum(prior, LEAST_SHARE), 1))
     heard = sum(1 << d for d, name in enumerate(names) if name in opinions)
-    share = [0.5 if subset & heard else 1.0 for subset in range(2 ** len(names))]
+    share = [0.25 if subset & heard else 1.0 for subset in range(2 ** len(names))]
     return np.asarray(np.multiply.outer(share, balance * rarity), np.float32)
 
 
@@ -197,19 +198,28 @@ def _part(x: Float32, samples: Samples, kept: Bool, recipe: Recipe) -> _Part:
     return _Part(own, samples.truth[rows].argmax(axis=1), weight, second_moments(own, weight))
 
 
-def _best_decay(
+def _best_decays(
     pool: ThreadPoolExecutor,
     unseen: Callable[[int, float], Float32],
     truth: Int64,
-    n_descriptors: int,
+    asked: tuple[int, int],
     decays: Sequence[float],
-) -> float:
-    """The strength at which each descriptor alone and all together say most of what they have not seen."""
-    probes = [*(1 << d for d in range(n_descriptors)), 2**n_descriptors - 1]
+) -> tuple[float, float]:
+    """The strengths at which descriptors alone and all together say most of what they have not seen.
+
+    One for subsets without a network, one for those with; `asked` are D and the networks, as bits.
+    """
+    n_descriptors, heard = asked
+    every = (1 << n_descriptors) - 1
+    probes = [*(1 << d for d in range(n_descriptors)), every & ~heard, every]
     jobs = [(decay, probe) for decay in decays for probe in probes]
     losses = list(pool.map(lambda job: _loss(unseen(job[1], job[0]), truth, 1.0), jobs))
-    means = np.array(losses).reshape(len(decays), len(probes)).mean(axis=1)
-    return decays[int(means.argmin())]
+    of = np.array(losses).reshape(len(decays), len(probes))
+    spoken = np.array([bool(probe & heard) for probe in probes])
+    plain, other = (
+        decays[int(of[:, group].mean(axis=1).argmin())] if group.any() else decays[0] for group in (~spoken, spoken)
+    )
+    return plain, other
 
 
 def _loss(scores: Float32, truth: Int64, sharp: float) -> float:

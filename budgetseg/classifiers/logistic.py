@@ -71,7 +71,8 @@ def fit_logistic(
     decay : strength of regularisation
     moments : (d, d) `second_moments` of x, if they are at hand
     n_steps : of L-BFGS at most
-    toward : (d, L) weights that are right to begin with, up to a factor, the trust, which is learned; else 0
+    toward : (d, L) weights that are right to begin with, up to a factor, the trust, which is learned; else 0. What
+        is right to begin with knows how frequent classes are, so there is no bias then.
     """
     present, target = np.unique(labels, return_inverse=True)
     n_columns, n_present = x.shape[1], len(present)
@@ -80,7 +81,7 @@ def fit_logistic(
     factor = cholesky(moments / 2 + (decay + 1e-9) * np.eye(n_columns))  # upper: moments / 2 + decay = Rᵀ R
     rows = np.arange(len(x))
     given = np.zeros((n_columns, n_present), np.float32) if toward is None else toward[:, present]
-    known = x @ given
+    known, has_bias = x @ given, toward is None
 
     def loss(flat: Float64) -> tuple[float, Float64]:
         bias, trust, round_weights = flat[:n_present], flat[n_present], flat[n_present + 1 :]
@@ -90,11 +91,11 @@ def fit_logistic(
         p[rows, target] -= 1
         p *= share[:, None]
         gradient = (x.T @ p).astype(np.float64) + decay * weights
-        steps = p.sum(axis=0, dtype=np.float64), [float((p * known).sum())]
+        steps = has_bias * p.sum(axis=0, dtype=np.float64), [float((p * known).sum())]
         return value, np.concatenate([*steps, solve_triangular(factor, gradient, trans="T").ravel()])
 
     start = np.zeros(n_present * (n_columns + 1) + 1)
-    if toward is None:  # what is known has its own idea of how frequent classes are
+    if has_bias:
         start[:n_present] = np.log(np.bincount(target, share, n_present))
     start[n_present] = 1
     options = {"maxiter": n_steps, "ftol": 1e-6, "gtol": 1e-5, "maxcor": 10}

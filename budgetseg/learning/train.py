@@ -60,11 +60,11 @@ class Report:
 
     Attributes
     ----------
-    decay : strength of regularisation that was chosen for H
+    decays : strengths of regularisation that were chosen for H, without and with a network
     calibration_error : expected calibration error of H on unseen folds, with all descriptors
     """
 
-    decay: float
+    decays: tuple[float, float]
     calibration_error: float
 
 
@@ -81,7 +81,7 @@ def train_model(
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
     save_model(Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings), output)
-    return Report(fitted.decay, fitted.calibration_error)
+    return Report(fitted.decays, fitted.calibration_error)
 
 
 class _EnoughError(Exception):
@@ -111,7 +111,7 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
         np.save(part / "out_of_fold.npy", fitted.out_of_fold)
         h = fitted.classifiers
         about = {"of": card, "names": h.names, "lengths": h.lengths, "opinions": h.opinions}
-        about |= {"decay": fitted.decay, "calibration_error": fitted.calibration_error}
+        about |= {"decays": fitted.decays, "calibration_error": fitted.calibration_error}
         (part / "card.json").write_text(json.dumps(about) + "\n")
     return fitted
 
@@ -122,7 +122,9 @@ def read_fitted(folder: Path) -> Fitted:
     arrays = load_file(folder / "classifiers.safetensors")
     names, lengths, opinions = (tuple(about[key]) for key in ("names", "lengths", "opinions"))
     h = SubsetClassifiers(names, lengths, **arrays, opinions=opinions)
-    return Fitted(h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), about["decay"], about["calibration_error"])
+    return Fitted(
+        h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), tuple(about["decays"]), about["calibration_error"]
+    )
 
 
 def _digest(samples: Samples) -> str:

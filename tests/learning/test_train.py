@@ -98,7 +98,7 @@ def test_stages_are_told_of_in_order_and_done_to_the_end(trained: tuple[Path, Re
 
 def test_the_report_says_what_was_chosen_and_how_sure_h_may_be(trained: tuple[Path, Report, Stages]) -> None:
     _, report, _ = trained
-    assert report.decay == 1e-3
+    assert report.decays == (1e-3, 1e-3)
     assert 0 < report.calibration_error < 0.3
 
 
