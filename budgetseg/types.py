@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 __all__ = [
     "IGNORE",
     "Bool",
+    "Budget",
     "Classes",
     "Float32",
     "Float64",
@@ -134,3 +135,21 @@ class Supervoxels:
 
     def __len__(self) -> int:
         return len(self.graph)
+
+
+@dataclass(frozen=True, order=True)
+class Budget:
+    """How much may be spent.
+
+    Attributes
+    ----------
+    amount : seconds, or a share of what everything would cost on this machine
+    is_share : which of the two
+    """
+
+    amount: float
+    is_share: bool = False
+
+    def in_s(self, full_s: float) -> float:
+        """In seconds, where everything would cost so many."""
+        return self.amount * full_s if self.is_share else self.amount

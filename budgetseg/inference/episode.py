@@ -8,6 +8,7 @@ from numba import njit
 from budgetseg.errors import UsageError
 from budgetseg.inference.handle import attach, handle_of
 from budgetseg.inference.state import (
+    FULL_S,
     LEFT_S,
     N_COMPUTED,
     N_DECISIONS,
@@ -18,8 +19,18 @@ from budgetseg.inference.state import (
     copy_state,
     new_state,
 )
-from budgetseg.inference.steps import ORDERS, begin, cost_of, finish, receive, seed_candidates, select
-from budgetseg.types import Float32, Int64
+from budgetseg.inference.steps import (
+    ORDERS,
+    begin,
+    cost_of,
+    finish,
+    give_up,
+    receive,
+    seed_candidates,
+    select,
+    withdraw,
+)
+from budgetseg.types import Float32, Int32, Int64
 
 __all__ = ["Choice", "Chooser", "Episode", "Selection"]
 
@@ -99,6 +110,11 @@ class Episode:
         return float(self.state.money[SPENT_S])
 
     @property
+    def full_s(self) -> float:
+        """Seconds that all descriptors of all supervoxels would cost."""
+        return float(self.state.money[FULL_S])
+
+    @property
     def pace(self) -> float:
         """How many times slower than foretold the machine is; costs are multiplied with it."""
         return float(self.state.money[PACE])
@@ -138,6 +154,20 @@ class Episode:
         """A descriptor is being computed."""
         _begin(self.handle, *choice)
 
+    def recall(self, subsets: Int32, said: Float32) -> None:
+        """What an earlier run has computed, and H said of it; its resources are gone."""
+        self.state.subsets[:] = subsets
+        self.state.said[:] = said
+        self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
+
+    def withdraw(self, region: int) -> None:
+        """Take a supervoxel from the candidates, if it is one, as one that is being worked on."""
+        _withdraw(self.handle, region)
+
+    def give_up(self, region: int) -> None:
+        """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
+        _give_up(self.handle, self.order, region)
+
     def receive(self, choice: Choice, said: Float32, spent_s: float) -> None:
         """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
         _receive(self.handle, self.order, *choice, said, spent_s)
@@ -175,3 +205,15 @@ def _begin(handle, region, descriptor):  # type: ignore[no-untyped-def]
 def _receive(handle, order, region, descriptor, said, spent_s):  # type: ignore[no-untyped-def]
     world, state = attach(handle)
     receive(world, state, order, region, descriptor, said, spent_s)
+
+
+@njit(cache=True, nogil=True)
+def _withdraw(handle, region):  # type: ignore[no-untyped-def]
+    _, state = attach(handle)
+    withdraw(state, region)
+
+
+@njit(cache=True, nogil=True)
+def _give_up(handle, order, region):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    give_up(world, state, order, region)

@@ -1,0 +1,112 @@
+"""What a run planned to spend, and what it spent: `ledger.json`."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from budgetseg.descriptors.costs import CostModel
+
+__all__ = ["Books", "Entry", "Ledger"]
+
+
+@dataclass
+class Entry:
+    """One stage, or one descriptor.
+
+    Attributes
+    ----------
+    planned_s, spent_s : seconds foretold and used
+    count : how often
+    """
+
+    planned_s: float = 0.0
+    spent_s: float = 0.0
+    count: int = 0
+
+    def add(self, planned_s: float, spent_s: float) -> None:
+        """One more."""
+        self.planned_s += planned_s
+        self.spent_s += spent_s
+        self.count += 1
+
+
+@dataclass
+class Ledger:
+    """The account of a run; it only grows.
+
+    Attributes
+    ----------
+    budget_s : what the user gave; None for no bound
+    scope : `total`, all from the first frame read to labels ready, or `descriptors`
+    spent_s : what of it was used, by that scope
+    stages : by name, in the order in which they first ran
+    descriptors : by name
+    decisions, cache_hits, cache_misses : counts
+    work_left : whether more time would have been spent
+    notes : what was given up or dropped, a line each
+    """
+
+    budget_s: float | None
+    scope: str = "total"
+    spent_s: float = 0.0
+    stages: dict[str, Entry] = field(default_factory=dict)
+    descriptors: dict[str, Entry] = field(default_factory=dict)
+    decisions: int = 0
+    cache_hits: int = 0
+    cache_misses: int = 0
+    work_left: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def overrun_s(self) -> float:
+        """Seconds beyond the budget."""
+        return 0.0 if self.budget_s is None else max(self.spent_s - self.budget_s, 0.0)
+
+    def note(self, line: str) -> None:
+        """Tell the user once."""
+        if line not in self.notes:
+            self.notes.append(line)
+
+    def computed(self, descriptor: str, planned_s: float, spent_s: float) -> None:
+        """A descriptor was computed."""
+        self.descriptors.setdefault(descriptor, Entry()).add(planned_s, spent_s)
+
+    def copy(self) -> "Ledger":
+        """As it stands now."""
+        return deepcopy(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "overrun_s": self.overrun_s}
+
+
+@dataclass(frozen=True)
+class Books:
+    """Foretells what stages cost, measures it, writes it down and learns from it.
+
+    Attributes
+    ----------
+    ledger : where it is written
+    costs : what it is foretold by
+    """
+
+    ledger: Ledger
+    costs: CostModel
+
+    def foretold_s(self, stage: str, work: float) -> float:
+        """Seconds that so much work of a stage takes."""
+        return self.costs.predict(f"stage {stage}", work)
+
+    @contextmanager
+    def stage(self, name: str, work: float, line: str | None = None) -> Iterator[None]:
+        """Account for a block; `line` is what its costs are known by, if not by its name."""
+        planned_s, started = self.foretold_s(line or name, work), time.perf_counter()
+        try:
+            yield
+        finally:
+            spent_s = time.perf_counter() - started
+            self.ledger.stages.setdefault(name, Entry()).add(planned_s, spent_s)
+        self.costs.observe(f"stage {line or name}", work, spent_s)

@@ -1,0 +1,90 @@
+"""What to do without when the budget is below the floor, in a stated order.
+
+    fewer supervoxels ─► smaller frames ─► fewer frames, their labels carried over ─► colour alone ─► the prior
+
+The floor is what labelling costs with no descriptor at all: decoding, supervoxels, closing, pixels.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+__all__ = ["LADDER", "Plan", "choose_plan"]
+
+LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
+LEAST_DENSITY = 4  # supervoxels a frame; fewer say nothing
+SMALLEST_SIDE = 64  # pixels
+LONGEST_STRIDE = 32
+FLOOR_SHARE = 0.9  # of the budget: the floor should leave something for descriptors
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a video is labelled.
+
+    Attributes
+    ----------
+    n_frames : about how many the video has
+    size : height and width of the frames that are worked on
+    density : supervoxels a frame
+    stride : every so many frames are worked on, the others take the labels of the nearest
+    colour_only : no other descriptor is considered
+    prior : nothing is computed at all
+    """
+
+    n_frames: int
+    size: tuple[int, int]
+    density: float
+    stride: int = 1
+    colour_only: bool = False
+    prior: bool = False
+
+    @property
+    def n_worked(self) -> int:
+        """Frames that are worked on."""
+        return -(-self.n_frames // self.stride)
+
+    @property
+    def n_pixels(self) -> float:
+        """Pixels that are worked on."""
+        return float(self.n_worked * self.size[0] * self.size[1])
+
+    @property
+    def n_supervoxels(self) -> int:
+        """In all."""
+        return max(1, round(self.density * self.n_worked))
+
+    def lacks(self, full: "Plan") -> list[str]:
+        """What it does without, by the names in `LADDER`."""
+        if self.prior:
+            return ["prior"]
+        given_up = (
+            self.density < full.density,
+            self.size != full.size,
+            self.stride != full.stride,
+            self.colour_only,
+        )
+        return [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
+
+
+def choose_plan(full: Plan, budget_s: float, floor_s: Callable[[Plan], float]) -> Plan:
+    """The first plan of the ladder whose floor leaves time for descriptors; the prior where none fits at all."""
+    last = full
+    for plan in _ladder(full):
+        if floor_s(plan) <= FLOOR_SHARE * budget_s:
+            return plan
+        last = plan
+    return last if floor_s(last) <= budget_s else replace(last, prior=True)
+
+
+def _ladder(plan: Plan) -> Iterator[Plan]:
+    yield plan
+    while plan.density / 2 >= LEAST_DENSITY:
+        plan = replace(plan, density=plan.density / 2)
+        yield plan
+    while min(plan.size) // 2 >= SMALLEST_SIDE:
+        plan = replace(plan, size=(plan.size[0] // 2, plan.size[1] // 2))
+        yield plan
+    while plan.stride < min(LONGEST_STRIDE, plan.n_frames):
+        plan = replace(plan, stride=plan.stride * 2)
+        yield plan
+    yield replace(plan, colour_only=True)

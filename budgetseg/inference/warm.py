@@ -1,0 +1,43 @@
+"""What must be paid before the user's clock starts: compilation, and what stages cost on this machine."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from budgetseg.datasets.synthetic import render
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.window import Engine, WindowRun
+
+__all__ = ["calibrate_stages", "warm_up"]
+
+SIZES = ((160, 120), (320, 240), (480, 360))
+N_FRAMES = 9
+DENSITY = 30  # supervoxels a frame
+SHORT_S = 0.05  # of computing descriptors
+
+
+def warm_up(engine: Engine) -> None:
+    """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
+    _label(replace(engine, costs=CostModel()), (160, 120), 4)
+
+
+def calibrate_stages(engine: Engine) -> None:
+    """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
+    if f"stage pixels {engine.threads}" in engine.costs:
+        return
+    for size in SIZES:
+        _label(engine, size, N_FRAMES)
+
+
+def _label(engine: Engine, size: tuple[int, int], n_frames: int) -> None:
+    video, _ = render(0, n_frames, size)
+    run = WindowRun(engine, video.frames, Ledger(None), time.perf_counter())
+    run.prepare(DENSITY * n_frames)
+    out = np.empty(video.shape, np.uint8)
+    for _ in range(2):
+        end = time.perf_counter() + SHORT_S
+        run.spend(lambda end=end: end - time.perf_counter())  # type: ignore[misc]
+        run.close()
+        run.paint(out)

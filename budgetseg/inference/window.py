@@ -1,0 +1,246 @@
+"""One window of a video under the clock: supervoxels, the budgeted loop, closing, pixels.
+
+prepare ─► spend ─► close ─► (spend the rest ─► close again) ─► paint
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+
+import numpy as np
+
+from budgetseg.classifiers.subsets import SubsetClassifiers
+from budgetseg.crf.potentials import Crf
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.prices import price
+from budgetseg.inference.closing import Closing
+from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
+from budgetseg.inference.ledger import Books, Ledger
+from budgetseg.inference.live import DroppedError, LiveSource
+from budgetseg.inference.paint import paint
+from budgetseg.inference.state import ENABLED, world_of
+from budgetseg.supervoxels import segment
+from budgetseg.types import Float32, Int32, Supervoxels, UInt8
+
+__all__ = ["Engine", "Known", "Step", "WindowRun"]
+
+SAFETY = 1.15  # on what the end is foretold to cost
+MARGIN = 0.004  # of the budget that is kept for what cannot be foretold
+MARGIN_S = 0.0015
+WORTH = 0.02  # of the budget; less than this left is not worth going on for
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """What labels videos: all that does not depend on one.
+
+    Attributes
+    ----------
+    classifiers : H
+    crf : the energies
+    descriptors : in the order of H
+    costs : what everything costs on this machine
+    policy : decides
+    selection : which supervoxels are considered first
+    tier : of the supervoxels
+    threads : cores to use
+    guarded : names of descriptors that are not trusted to return
+    """
+
+    classifiers: SubsetClassifiers
+    crf: Crf
+    descriptors: Sequence[Descriptor]
+    costs: CostModel
+    policy: Chooser
+    selection: Selection = field(default_factory=Selection)
+    tier: str = "fast"
+    threads: int = 1
+    guarded: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """A descriptor that was computed, for the trace.
+
+    Attributes
+    ----------
+    region, descriptor : of which supervoxel, and which
+    at_s : seconds since the clock started
+    spent_s : what it took
+    """
+
+    region: int
+    descriptor: int
+    at_s: float
+    spent_s: float
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a run knows of a window, to go on from another time.
+
+    Attributes
+    ----------
+    supervoxels : of the window
+    subsets : (N,) int32, descriptors computed, as bits
+    said : (N, L) float32, H's probabilities
+    inputs : (N, d) float32, what was computed, as H scales it
+    """
+
+    supervoxels: Supervoxels
+    subsets: Int32
+    said: Float32
+    inputs: Float32
+
+
+class WindowRun:
+    """A window whose labelling gets better as time is spent.
+
+    Parameters
+    ----------
+    engine : labels it
+    frames : (T, H, W, 3) uint8
+    ledger : of the run
+    started : of the clock, on `time.perf_counter`
+    seed : of what is random
+    """
+
+    def __init__(self, engine: Engine, frames: UInt8, ledger: Ledger, started: float, seed: int = 0) -> None:
+        self.engine, self.frames, self.started, self.seed = engine, frames, started, seed
+        self.books = Books(ledger, engine.costs)
+        self.trace: list[Step] = []
+        self.closings: list[tuple[int, int | None]] = []  # after how many steps, and with how many moves
+        self.stopped: Callable[[], bool] = lambda: False
+        self._lock = Lock()
+
+    def prepare(self, n_supervoxels: int, enabled: int = -1, known: Known | None = None) -> None:
+        """Supervoxels, and all that the loop needs to know of them; `known` is what an earlier run has found out."""
+        engine, pixels = self.engine, float(self.frames[..., 0].size)
+        supervoxels = None if known is None else known.supervoxels
+        if supervoxels is None:
+            with self.books.stage("supervoxels", pixels, f"supervoxels {engine.tier} {engine.threads}"):
+                supervoxels = segment(self.frames, n_supervoxels, engine.tier, engine.threads)
+        with self.books.stage("preparation", pixels):
+            self.scene = Scene.of(self.frames, supervoxels)
+            h, graph = engine.classifiers, supervoxels.graph
+            self.live = LiveDescriptors(self.scene, engine.descriptors, engine.costs)
+            self.source = LiveSource(self.live, h, engine.guarded)
+            world = world_of(graph, price(self.scene, engine.descriptors, engine.costs))
+            self.episode = Episode.begin(world, h.n_labels, np.inf, engine.selection, self.seed, enabled)
+            if known is not None:
+                self.episode.recall(known.subsets, known.said)
+                self.source.inputs[:] = known.inputs
+            self.closing = Closing(engine.crf, h.prior, h.starts, graph)
+
+    def label(self, deadline_s: float, out: UInt8) -> bool:
+        """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
+
+        False where everything was computed before.
+        """
+        paint_s = self._paint_s()
+        while True:
+            reserved_s = SAFETY * (self.closing.foretold_s(self.books) + paint_s) + self._margin_s(deadline_s)
+            until_s = deadline_s - reserved_s
+            work_left = self.spend(lambda until_s=until_s: until_s - self._now_s())  # type: ignore[misc]
+            end_s = deadline_s - SAFETY * paint_s - self._margin_s(deadline_s)
+            closing_s = self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
+            left_s = end_s - self._now_s()
+            if not work_left or self.stopped() or left_s < max(1.5 * closing_s, WORTH * deadline_s):
+                break
+        self.paint(out)
+        return work_left
+
+    def spend(self, left_s: Callable[[], float]) -> bool:
+        """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
+        others = [Thread(target=self._work, args=(left_s,)) for _ in range(self.engine.threads - 1)]
+        for other in others:
+            other.start()
+        self._work(left_s)
+        for other in others:
+            other.join()
+        return self.episode.n_computed < self._n_pairs()
+
+    def _work(self, left_s: Callable[[], float]) -> None:
+        """One core: decide, compute, tell; decisions are taken one at a time, descriptors are computed side by side."""
+        episode, engine = self.episode, self.engine
+        while True:
+            with self._lock:
+                began_s = self._now_s()
+                episode.left_s = -1.0 if self.stopped() else left_s()
+                episode.pace = engine.costs.pace
+                choice = engine.policy(episode)
+                if choice is None:
+                    return
+                planned_s = episode.cost_s(*choice)
+                episode.start(choice)
+            try:
+                outcome = self.source(episode, choice)
+            except DroppedError as error:
+                self._drop(choice, str(error))
+                continue
+            with self._lock:
+                episode.receive(choice, outcome.said, outcome.spent_s)
+                name = engine.classifiers.names[choice[1]]
+                self.books.ledger.computed(name, planned_s, outcome.spent_s)
+                self.trace.append(Step(*choice, began_s, outcome.spent_s))
+
+    def _drop(self, choice: Choice, why: str) -> None:
+        """Do without a descriptor from now on; the supervoxel is finished with what it has."""
+        region, d = choice
+        with self._lock:
+            self.episode.state.counts[ENABLED] &= ~(1 << d)
+            self.episode.give_up(region)
+            self.books.ledger.note(f"{self.engine.classifiers.names[d]} {why}; dropped")
+
+    def close(self, enough: Callable[[], bool] = lambda: False) -> float:
+        """Labels of supervoxels from what is known now; the seconds it took."""
+        before_s = self._now_s()
+        self.closing(self.episode.state, self.source.inputs, self.books, enough)
+        self.closings.append((len(self.trace), self.closing.n_moves))
+        return self._now_s() - before_s
+
+    def paint(self, out: UInt8) -> None:
+        """Labels of all pixels, (T, H, W)."""
+        if self.closing.labels is None:
+            raise ValueError("close before you paint")
+        with self.books.stage("pixels", float(out.size), f"pixels {self.engine.threads}"):
+            paint(self.closing.labels, self.scene.supervoxels.ids, out, self.engine.threads)
+
+    def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
+        """Compute what another run computed, in its order, and close as it did."""
+        for step in trace:
+            choice = step.region, step.descriptor
+            self.episode.withdraw(step.region)
+            outcome = self.source(self.episode, choice)
+            self.episode.receive(choice, outcome.said, outcome.spent_s)
+        asked = iter(range(1, 1 << 60))
+        self.close(lambda: n_moves is not None and next(asked) >= n_moves)
+
+    def closing_s(self) -> float:
+        """Seconds that closing and painting would cost."""
+        return self.closing.foretold_s(self.books) + self._paint_s()
+
+    def full_s(self) -> float:
+        """Seconds that all descriptors of the window would cost."""
+        return self.episode.full_s * self.engine.costs.pace
+
+    def known(self) -> Known:
+        """What there is to go on from."""
+        state = self.episode.state
+        return Known(self.scene.supervoxels, state.subsets, state.said, self.source.inputs)
+
+    def _now_s(self) -> float:
+        return time.perf_counter() - self.started
+
+    def _paint_s(self) -> float:
+        return self.books.foretold_s(f"pixels {self.engine.threads}", float(self.frames[..., 0].size))
+
+    def _margin_s(self, deadline_s: float) -> float:
+        return MARGIN_S + MARGIN * deadline_s
+
+    def _n_pairs(self) -> int:
+        enabled = int(self.episode.state.counts[ENABLED])
+        return len(self.episode.state.subsets) * bin(enabled).count("1")

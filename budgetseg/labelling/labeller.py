@@ -1,0 +1,81 @@
+"""A model at work: videos in, labels out, within a budget."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from budgetseg.descriptors.calibrate import known_costs, save_costs
+from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
+from budgetseg.descriptors.core import Descriptor
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
+from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Chooser, Selection
+from budgetseg.inference.label import Earlier, Labelled, Request, label_video
+from budgetseg.inference.warm import calibrate_stages, warm_up
+from budgetseg.inference.window import Engine
+from budgetseg.models.bundle import Model
+from budgetseg.policy import plan_policy
+from budgetseg.video import VideoSource, open_video
+
+__all__ = ["Labeller"]
+
+
+class Labeller:
+    """Ready to label: everything is compiled, loaded and priced, so that a clock can start.
+
+    Parameters
+    ----------
+    model : what it knows
+    threads : cores to use
+    policy : which descriptors, by which the model's plan is replaced
+    selection : which supervoxels first
+    """
+
+    def __init__(
+        self, model: Model, threads: int = 1, policy: Chooser | None = None, selection: Selection | None = None
+    ) -> None:
+        descriptors = open_descriptors(model.classifiers.names, model.networks)
+        warm_up_descriptors(descriptors)
+        costs = known_costs(descriptors)
+        guarded = [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)]
+        self.model = model
+        self.engine = Engine(
+            model.classifiers,
+            model.crf,
+            descriptors,
+            costs,
+            policy or _plan(model),
+            selection or Selection(),
+            str(model.settings["tier"]),
+            threads,
+            guarded,
+        )
+        warm_up(self.engine)
+        calibrate_stages(self.engine)
+
+    def label(
+        self,
+        video: str | Path | VideoSource,
+        request: Request,
+        stopped: Callable[[], bool] = lambda: False,
+        earlier: Earlier | None = None,
+    ) -> Labelled:
+        """Labels of a video; what was learned of this machine's speed is kept for the next time."""
+        source = video if isinstance(video, VideoSource) else open_video(video)
+        labelled = label_video(self.engine, source, request, stopped, earlier)
+        save_costs(self.engine.costs)
+        return labelled
+
+
+def _is_foreign(descriptor: Descriptor) -> bool:
+    """Whether it comes from another package."""
+    return descriptor.name not in BUILT_IN and not isinstance(descriptor, NetworkDescriptor)
+
+
+def _plan(model: Model) -> Chooser:
+    """Colour, texture and the network, as far as the model has them."""
+    h = model.classifiers
+    wanted = [d for d, name in enumerate(h.names) if name in ("colour", "hog", "dcnn")] or list(range(len(h.names)))
+    if not wanted:
+        raise UsageError(f"model '{model.name}' has no descriptor to compute")
+    return plan_policy(wanted, len(h.names), h.n_labels)
