@@ -3,9 +3,12 @@
 handle_of(world, state) ─► int64 vector ─► attach, in compiled code ─► the same world and state
 """
 
+from typing import Any
+
 import numpy as np
 from numba import carray, njit, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from budgetseg.inference.state import N_BINS, State, World
 from budgetseg.types import Int64
@@ -14,14 +17,20 @@ __all__ = ["attach", "handle_of"]
 
 _N, _D, _L, _R, _PAIRS, _NEEDS, N_SIZES = range(7)
 
+_KINDS = [np.dtype(code) for code in "iidBfddqi" + "iBif?ffff?iidiQdq"]
+"""Of the fields of `World` and `State`, as `attach` reads them."""
+
 
 def handle_of(world: World, state: State) -> Int64:
     """Sizes, then addresses in the order of the fields; valid as long as the arrays are held on to."""
     n, n_descriptors = world.private_s.shape
     sizes = n, n_descriptors, state.said.shape[1], len(world.resource_s), len(world.others), len(world.needed)
-    arrays = (*world, *state)
-    if not all(array.flags.c_contiguous for array in arrays):
-        raise ValueError("arrays of a world and its state must be contiguous")
+    arrays: list[NDArray[Any]] = [*world, *state]
+    for name, kind, array in zip((*World._fields, *State._fields), _KINDS, arrays, strict=True):
+        if array.dtype != kind:  # compiled code would read nonsense
+            raise ValueError(f"{name} is {array.dtype}, not {kind}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{name} must be contiguous")
     return np.array([*sizes, *(array.ctypes.data for array in arrays)], np.int64)
 
 

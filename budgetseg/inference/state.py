@@ -19,16 +19,17 @@ __all__ = ["N_BINS", "State", "World", "copy_state", "new_state", "unshared", "w
 N_BINS = 8
 """Directions of φ3: up, down, left, right, each before and after."""
 
-UNSEEN, CANDIDATE, BUSY, FINISHED = range(4)
-"""Status of a supervoxel; one that is busy waits for a descriptor that is being computed."""
+UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
+"""Status of a supervoxel; one that is busy waits for a descriptor that is being computed, and so does one that is busy
+again after it was finished and reopened."""
 
 LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME = range(6)
 """Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
 foretold the machine is, and the time of random selection."""
 
 N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED = range(7)
-"""Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether all were
-finished once, and the descriptors that may be computed, as bits."""
+"""Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
+ones were reopened, and the descriptors that may be computed, as bits."""
 
 
 class World(NamedTuple):
@@ -64,7 +65,7 @@ class State(NamedTuple):
     Attributes
     ----------
     subsets : (N,) int32, bit d set where descriptor d was computed
-    status : (N,) uint8, `UNSEEN`, `CANDIDATE`, `BUSY` or `FINISHED`
+    status : (N,) uint8, `UNSEEN`, `CANDIDATE`, `BUSY`, `FINISHED` or `AGAIN`
     visits : (N,) int32, how often each was selected
     said : (N, L) float32, what H says of each; anything where nothing was computed
     told : (N,) bool, whether neighbours have heard of it: finished, with a descriptor

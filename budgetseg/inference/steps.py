@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.state import (
+    AGAIN,
     BUSY,
     CANDIDATE,
     ENABLED,
@@ -30,7 +31,18 @@ from budgetseg.inference.state import (
     UNSEEN,
 )
 
-__all__ = ["ORDERS", "begin", "cost_of", "finish", "receive", "seed_candidates", "select", "uniform"]
+__all__ = [
+    "ORDERS",
+    "begin",
+    "cost_of",
+    "finish",
+    "give_up",
+    "receive",
+    "seed_candidates",
+    "select",
+    "uniform",
+    "withdraw",
+]
 
 RANDOM, SURE, UNSURE, LARGE, DOUBT = range(5)
 
@@ -48,7 +60,7 @@ def uniform(seed, region, visit):  # type: ignore[no-untyped-def]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))
-    return (float(z >> np.uint64(11)) + 0.5) / 9007199254740992.0
+    return (float(z >> np.uint64(12)) + 0.5) / 4503599627370496.0
 
 
 @njit(cache=True, nogil=True)
@@ -67,11 +79,10 @@ def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
-    """The candidate whose turn it is, or `NOBODY`; where there is none, one is seeded, and at last all are reopened."""
+    """The candidate whose turn it is, or `NOBODY`; where there is none, one is seeded, at last some are reopened."""
     if state.counts[N_HEAP] == 0 and not seed_candidates(world, state, order, 1):
-        if not reopen or state.counts[REOPENED]:
-            return NOBODY
-        _reopen(state)
+        if reopen:
+            _reopen(world, state, order)
         if state.counts[N_HEAP] == 0:
             return NOBODY
     i = state.heap[0]
@@ -83,18 +94,27 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _reopen(state):  # type: ignore[no-untyped-def]
-    """Everybody who lacks a descriptor is a candidate again, the least confident first: unspent time is wasted."""
+def _reopen(world, state, order):  # type: ignore[no-untyped-def]
+    """Whoever lacks a descriptor that fits is a candidate again, the least confident first: unspent time is wasted."""
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
-        if state.status[i] == FINISHED and _lacks(state, i):
-            _push(state, i, _confidence(state, i))
+        if state.status[i] == FINISHED and _fits(world, state, i):
+            _push(state, i, _rank(world, state, order, i))
 
 
 @njit(cache=True, nogil=True)
 def _lacks(state, i):  # type: ignore[no-untyped-def]
     """Whether there is a descriptor to compute for i."""
     return state.counts[ENABLED] & ~state.subsets[i] != 0
+
+
+@njit(cache=True, nogil=True)
+def _fits(world, state, i):  # type: ignore[no-untyped-def]
+    """Whether there is time for any of them."""
+    for d in range(world.private_s.shape[1]):
+        if (state.counts[ENABLED] & ~state.subsets[i]) >> d & 1 and cost_of(world, state, i, d) <= state.money[LEFT_S]:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
@@ -112,7 +132,19 @@ def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
 def finish(world, state, order, i):  # type: ignore[no-untyped-def]
     """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
     _remove(state, i)
-    if state.status[i] == FINISHED:  # had been reopened
+    _settle(world, state, order, i)
+
+
+@njit(cache=True, nogil=True)
+def give_up(world, state, order, i):  # type: ignore[no-untyped-def]
+    """What was being computed for i cannot be had; it is finished with what it has."""
+    _settle(world, state, order, i)
+
+
+@njit(cache=True, nogil=True)
+def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
+    if state.status[i] == FINISHED or state.status[i] == AGAIN:  # had been reopened
+        state.status[i] = FINISHED
         return
     state.status[i] = FINISHED
     state.counts[N_FINISHED] += 1
@@ -131,31 +163,39 @@ def finish(world, state, order, i):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def begin(world, state, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there."""
-    _remove(state, i)
-    if state.status[i] == CANDIDATE:
-        state.status[i] = BUSY
+    withdraw(state, i)
     cell = i * world.private_s.shape[1] + d
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         state.made[world.needed[k]] = True
 
 
 @njit(cache=True, nogil=True)
+def withdraw(state, i):  # type: ignore[no-untyped-def]
+    """Something is being computed for i."""
+    if state.where[i] != NOBODY:
+        _remove(state, i)
+    if state.status[i] == FINISHED:
+        state.status[i] = AGAIN
+    elif state.status[i] != AGAIN:
+        state.status[i] = BUSY
+
+
+@njit(cache=True, nogil=True)
 def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i was computed in so many seconds, and H now says so of it; i may be selected again."""
-    told = state.told[i]
-    if told:
+    if state.told[i]:
         _tell(world, state, i, np.float32(-1))
     state.subsets[i] |= 1 << d
     state.said[i] = said
     state.money[LEFT_S] -= spent_s
     state.money[SPENT_S] += spent_s
     state.counts[N_COMPUTED] += 1
-    if told or state.status[i] == FINISHED:
-        _tell(world, state, i, np.float32(1))
-        if _lacks(state, i):
-            _push(state, i, _confidence(state, i))
-    else:
+    if state.status[i] == BUSY:
         state.status[i] = CANDIDATE
+    else:
+        state.status[i] = FINISHED
+        _tell(world, state, i, np.float32(1))
+    if state.status[i] == CANDIDATE or _lacks(state, i):
         _push(state, i, _rank(world, state, order, i))
 
 
@@ -182,6 +222,8 @@ def _confidence(state, i):  # type: ignore[no-untyped-def]
 def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     """Lower ranks come first. Equal ones are told apart by a draw."""
     draw = uniform(state.seed[0], i, state.visits[i])
+    if state.counts[REOPENED]:
+        return _confidence(state, i) + 1e-6 * draw
     if order == RANDOM:  # exponential waiting times: whoever comes next is anyone, however long others have waited
         return state.money[TIME] - np.log(draw)
     if order == LARGE:

@@ -7,7 +7,8 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 import numpy as np
 from numba import njit
 
-from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED
+from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
+from budgetseg.supervoxels.graph import BINS
 
 __all__ = ["EXTRAS", "feature_names", "fill_features", "n_features"]
 
@@ -22,8 +23,6 @@ EXTRAS = (
     "unfinished",
 )
 
-DIRECTIONS = [f"{side} {when}" for side in ("up", "down", "left", "right") for when in ("before", "after")]
-
 
 def n_features(n_descriptors: int, n_labels: int, extended: bool) -> int:
     """F."""
@@ -32,7 +31,7 @@ def n_features(n_descriptors: int, n_labels: int, extended: bool) -> int:
 
 def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extended: bool) -> list[str]:
     """What each of the F figures is."""
-    paper = ["1", *(f"has {name}" for name in descriptors), *(f"near {name}" for name in labels), *DIRECTIONS]
+    paper = ["1", *(f"has {name}" for name in descriptors), *(f"near {name}" for name in labels), *BINS]
     return [*paper, *EXTRAS, *(f"cost of {name}" for name in descriptors)] if extended else paper
 
 
@@ -63,14 +62,15 @@ def fill_features(world, state, i, costs, extended, out):  # type: ignore[no-unt
             agreed += state.said[i, label] * out[near + label]
     n = len(state.subsets)
     unfinished = n - state.counts[N_FINISHED]
-    left_s = max(state.money[LEFT_S], 1e-9)
+    full_s = max(state.money[FULL_S] * state.money[PACE], 1e-9)
+    left_s = min(max(state.money[LEFT_S], 1e-9), full_s)  # more than everything costs is worth no more
     out[at] = own
     out[at + 1] = has
     out[at + 2] = state.sure[i] * share
     out[at + 3] = heard
     out[at + 4] = 1 - agreed if has and heard else 0
     out[at + 5] = world.sizes[i]
-    out[at + 6] = np.log(left_s / state.money[FULL_S])
+    out[at + 6] = np.log(left_s / full_s)
     out[at + 7] = unfinished / n
     at += 8
     usual_s = left_s / max(unfinished, 1)

@@ -15,7 +15,7 @@ from budgetseg.types import Float32
 
 __all__ = ["LinearPolicy", "best_action", "choose", "plan_policy", "random_policy"]
 
-FORBIDDEN = -np.inf
+NONE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ def plan_policy(descriptors: Collection[int], n_descriptors: int, n_labels: int)
     """A fixed plan: these descriptors for every supervoxel that is selected, in rising order, and no others."""
     weights = np.zeros((n_descriptors + 1, n_features(n_descriptors, n_labels, False)), np.float32)
     for d in range(n_descriptors):
-        weights[d, 0] = 10 - d if d in descriptors else -10 - d
-        weights[d, 1 + d] = -100
+        weights[d, 0] = n_descriptors - d if d in descriptors else -1
+        weights[d, 1 + d] = -2 * n_descriptors
     return LinearPolicy(weights)
 
 
@@ -105,7 +105,7 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
         return n_descriptors
     features = np.empty(weights.shape[1], np.float32)
     fill_features(world, state, i, costs, extended, features)
-    best, best_score = n_descriptors, FORBIDDEN
+    best, best_score = NONE, 0.0
     for action in range(n_descriptors + 1):
         if action < n_descriptors and not affordable >> action & 1:
             continue
@@ -117,6 +117,6 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
         if noise > 0:
             draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
             score -= noise * np.log(-np.log(draw))
-        if score > best_score:
+        if best == NONE or score > best_score:
             best, best_score = action, score
     return best

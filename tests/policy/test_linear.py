@@ -1,0 +1,113 @@
+"""The linear policy and the ones that need no learning."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from budgetseg.descriptors.table import Costs
+from budgetseg.inference.episode import Episode, Selection
+from budgetseg.policy import plan_policy, random_policy
+from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
+
+
+def reordered(video: Made, order: Sequence[int]) -> Made:
+    """The same video with its descriptors in another order."""
+    costs, n = video.costs, len(video.graph)
+    cells = (np.arange(n)[:, None] * 3 + np.array(order)).ravel()
+    needed = [costs.needed[costs.first[cell] : costs.first[cell + 1]] for cell in cells]
+    first = np.cumsum([0, *map(len, needed)])
+    old = [sum(1 << order[k] for k in range(3) if subset >> k & 1) for subset in range(8)]
+    own_s = np.ascontiguousarray(costs.private_s[:, order])
+    return Made(
+        video.graph,
+        Costs(own_s, costs.resource_s, first, np.concatenate(needed), costs.kinds),
+        np.ascontiguousarray(video.said[:, old]),
+    )
+
+
+@pytest.mark.parametrize("extended", [True, False])
+def test_the_best_score_wins(extended: bool) -> None:
+    video = made_video(0)
+    policy = any_policy(video, 0, extended)
+    episode = video.begin(EVERYTHING)
+    for best in range(4):
+        weights = policy.weights.copy()
+        weights[best, 0] = 1e4
+        assert replace(policy, weights=weights).action(episode, 5) == best
+    assert replace(policy, weights=np.zeros_like(policy.weights)).action(episode, 5) == 0  # the first of equals
+
+
+def test_only_what_is_enabled_missing_and_affordable_is_chosen() -> None:
+    video = made_video(0)
+    eager = np.zeros_like(any_policy(video, 0, False).weights)
+    eager[:3, 0] = [3, 2, 1]
+    policy = replace(any_policy(video, 0, False), weights=eager)
+    episode = video.begin(EVERYTHING, enabled=0b110)
+    assert policy.action(episode, 5) == 1
+    video.compute(episode, 5, 1)
+    assert policy.action(episode, 5) == 2
+    episode.left_s = episode.cost_s(5, 2)
+    assert policy.action(episode, 5) == 2
+    episode.left_s = np.nextafter(episode.left_s, 0)
+    assert policy.action(episode, 5) == 3
+
+
+def test_what_was_reopened_is_not_finished_as_long_as_anything_fits() -> None:
+    video = made_video(0, n=2)
+    policy = plan_policy([], 3, 4)
+    episode = video.begin(EVERYTHING)
+    assert policy.action(episode, 0) == 3
+    for region in range(2):
+        episode.finish(region)
+    region = episode.select() or 0
+    assert policy.action(episode, region) < 3
+
+
+def test_a_random_policy_takes_each_allowed_action_as_often() -> None:
+    video = made_video(0)
+    world, policy = video.begin(1.0).world, random_policy(3, 4)
+    for enabled in (0b111, 0b101):
+        counts = Counter[int]()
+        for seed in range(500):
+            episode = Episode.begin(world, 4, EVERYTHING, seed=seed, enabled=enabled)
+            counts.update(policy.action(episode, region) for region in range(4))
+        assert sorted(counts) == [d for d in range(3) if enabled >> d & 1] + [3]
+        assert chisquare(list(counts.values())).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("plan", [(), (0,), (1, 2), (0, 2), (0, 1, 2)])
+def test_a_plan_computes_its_descriptors_in_rising_order_and_no_others(plan: tuple[int, ...]) -> None:
+    video = made_video(3)
+    episode = video.begin(EVERYTHING, Selection("sure", 0.2, reopen=False))
+    computed: dict[int, list[int]] = {i: [] for i in range(15)}
+    for (region, descriptor), _ in video.run(episode, plan_policy(plan, 3, 4)):
+        computed[region].append(descriptor)
+    assert all(own == list(plan) for own in computed.values())
+
+
+def test_a_plan_may_be_long() -> None:
+    video = made_video(3, n=2, n_descriptors=14, n_labels=2)
+    episode = video.begin(EVERYTHING, Selection(reopen=False))
+    video.run(episode, plan_policy(range(1, 14), 14, 2))
+    assert (episode.state.subsets == 2**14 - 2).all()
+
+
+@pytest.mark.parametrize("extended", [True, False])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 0, 2)])
+def test_descriptors_in_another_order_get_the_same_decisions(order: tuple[int, ...], extended: bool) -> None:
+    names = ["colour", "hog", "hof"]
+    for seed in range(5):
+        video = made_video(seed)
+        policy = any_policy(video, seed, extended)
+        other = policy.with_descriptors(names, [names[d] for d in order])
+        budget_s = 0.5 * video.full_s
+        here = video.run(video.begin(budget_s, seed=seed), policy)
+        there = reordered(video, order)
+        recorded = there.run(there.begin(budget_s, seed=seed), other)
+        assert [(region, order[d]) for (region, d), _ in recorded] == [choice for choice, _ in here]
+        back = other.with_descriptors([names[d] for d in order], names)
+        assert np.array_equal(back.weights, policy.weights)
