@@ -37,6 +37,8 @@ __all__ = ["HAND_MADE", "Report", "TrainRecipe", "learning_examples", "read_fitt
 HAND_MADE = ("colour", "hog", "hof", "mbh")
 """Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
 
+FORMAT = 2  # of the classifiers in a work folder; those of another one are fitted again
+
 
 @dataclass(frozen=True)
 class TrainRecipe:
@@ -101,7 +103,7 @@ def _describe(plan: Plan, folder: Path, cores: int, stage: Stage) -> list[VideoT
 
 def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, cores: int, stage: Stage) -> Fitted:
     """H and its out-of-fold predictions, from the folder if they are there."""
-    card = {"recipe": str(recipe), "descriptors": list(samples.values), "samples": _digest(samples)}
+    card = {"format": FORMAT, "recipe": str(recipe), "descriptors": list(samples.values), "samples": _digest(samples)}
     if (folder / "card.json").exists() and json.loads((folder / "card.json").read_text())["of"] == card:
         return read_fitted(folder)
     total = n_fits(len(samples.values), len(np.unique(samples.fold)), recipe)

@@ -1,0 +1,91 @@
+"""Whether labels are ready when the budget ends: the rows of `budgetseg bench deadline`.
+
+Every run is timed from outside, as its user would. Half of them share the machine with a process on every core that
+never rests.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from budgetseg.inference.label import Request
+from budgetseg.labelling import Labeller
+from budgetseg.types import Budget
+from budgetseg.video import VideoSource, open_video
+
+__all__ = ["bench_deadline", "deadline_clips"]
+
+Row = dict[str, Any]
+
+TIMES_FLOOR = (1.5, 2.0, 3.0, 5.0, 8.0)
+N_FLOORS = 5  # runs that the floor is the median of
+
+
+def deadline_clips(data: Path) -> list[VideoSource]:
+    """Real videos below a folder: frames and files, small and large."""
+    places = [data / "camvid" / "val", *sorted((data / "suny" / "dataset" / "Chen_png").glob("*"))]
+    places += sorted((data / "clips").glob("*.mp4"))
+    return [open_video(place) for place in places if place.exists()]
+
+
+def bench_deadline(
+    labeller: Labeller, clips: Sequence[VideoSource], repeats: int = 3, advance: Callable[[int], None] = lambda _: None
+) -> list[Row]:
+    """A row per run: clips × budgets × repeats, idle and loaded."""
+    rows = []
+    for load in ("idle", "loaded"):
+        with _busy_cores(load == "loaded"):
+            for clip in clips:
+                floor_s = _floor_s(labeller, clip)
+                for times in TIMES_FLOOR:
+                    for _ in range(repeats):
+                        rows.append({"load": load, **_run(labeller, clip, times * floor_s), "times_floor": times})
+                        advance(1)
+    return rows
+
+
+def _run(labeller: Labeller, clip: VideoSource, budget_s: float) -> Row:
+    started = time.perf_counter()
+    labelled = labeller.label(clip, Request((Budget(budget_s),)))
+    seconds = time.perf_counter() - started
+    ledger = labelled.ledgers[-1]
+    return {
+        "budget_s": budget_s,
+        "spent_s": seconds,
+        "overrun_share": max(seconds / budget_s - 1, 0.0),
+        "used_share": seconds / budget_s,
+        "ledger_s": ledger.spent_s,
+        "work_left": ledger.work_left,
+        "video": clip.name,
+        "threads": labeller.engine.threads,
+        "notes": "; ".join(ledger.notes),
+    }
+
+
+def _floor_s(labeller: Labeller, clip: VideoSource) -> float:
+    """Seconds that a video takes when nothing is spent on descriptors."""
+    seconds = []
+    for _ in range(N_FLOORS):
+        started = time.perf_counter()
+        labeller.label(clip, Request((Budget(1e9),)), stopped=lambda: True)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+@contextmanager
+def _busy_cores(busy: bool) -> Iterator[None]:
+    """A process on every core that never rests."""
+    n = (os.cpu_count() or 1) if busy else 0
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
