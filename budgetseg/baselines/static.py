@@ -4,9 +4,10 @@ Every subset of the descriptors and every order is tried on described videos wit
 plans are tried on the smallest videos, and the best of them on all.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -19,12 +20,12 @@ from budgetseg.simulation.reward import reward, worth_of
 from budgetseg.simulation.simulate import NOT_ASKED, play
 from budgetseg.types import Float64
 
-__all__ = ["Recipe", "Scored", "best_plan", "n_trials", "plans_among", "run_plan"]
+__all__ = ["Recipe", "Scored", "best_plan", "plans_among", "run_plan"]
 
 FEW = 4000
 """Supervoxels, of the smallest videos, that all plans are tried on first."""
-FINALISTS = 16
-"""Plans that are tried on all videos then."""
+FINALISTS = 6
+"""Highest scores there; plans that have one of them are tried on all videos."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,8 @@ def best_plan(
     budget_fraction: float,
     recipe: Recipe | None = None,
     cores: int = 1,
-    advance: Callable[[int], None] = lambda _: None,
 ) -> Scored:
-    """The plan of the highest score for a budget, the first of equals; `advance` is told of every run.
+    """The plan of the highest score for a budget, the first of equals.
 
     Parameters
     ----------
@@ -81,36 +81,36 @@ def best_plan(
     recipe : how to choose
     cores : plans that are tried at a time
     """
-    recipe = recipe or Recipe()
-    worth = worth_of(np.concatenate([arena.truth for arena in arenas]), recipe.balance)
+    trials, few = _Trials(arenas, recipe or Recipe()), _smallest(arenas)
     plans = plans_among(names, budget_fraction, arenas[0].pricing)
-
-    def score(plan: StaticPlan, some: Sequence[Arena]) -> float:
-        scores = []
-        for arena in some:
-            budget_s = budget_fraction * arena.full_s(names)
-            for seed in range(recipe.n_seeds):
-                scores.append(reward(arena, run_plan(arena, plan, budget_s, seed)).score(worth))
-                advance(1)
-        return sum(scores) / recipe.n_seeds
-
     with ThreadPoolExecutor(cores) as pool:
-        few = _smallest(arenas)
-        scores = list(pool.map(lambda plan: score(plan, few), plans))
+        scores = list(pool.map(lambda plan: trials.score(plan, few), plans))
         if len(few) < len(arenas):
-            plans = [plans[k] for k in sorted(np.argsort(scores)[::-1][:FINALISTS])]
-            scores = list(pool.map(lambda plan: score(plan, arenas), plans))
+            least = np.unique(scores)[-FINALISTS:][0]
+            plans = [plan for plan, score in zip(plans, scores, strict=True) if score >= least]
+            scores = list(pool.map(lambda plan: trials.score(plan, arenas), plans))
     best = int(np.argmax(scores))
     return Scored(plans[best], scores[best])
 
 
-def n_trials(arenas: Sequence[Arena], names: Sequence[str], recipe: Recipe) -> int:
-    """How often `best_plan` will tell of progress."""
-    n_plans, few = len(plans_among(names, 1.0)), len(_smallest(arenas))
-    runs = n_plans * few
-    if few < len(arenas):
-        runs += min(FINALISTS, n_plans) * len(arenas)
-    return runs * recipe.n_seeds
+class _Trials:
+    """Scores of plans; what many of them lead to is looked at once."""
+
+    def __init__(self, arenas: Sequence[Arena], recipe: Recipe) -> None:
+        self._worth = worth_of(np.concatenate([arena.truth for arena in arenas]), recipe.balance)
+        self._seeds = range(recipe.n_seeds)
+        self._known: dict[tuple[str, bytes], float] = {}
+
+    def score(self, plan: StaticPlan, arenas: Sequence[Arena]) -> float:
+        """Mean over seeds of the score over all pixels of these videos."""
+        return sum(self._score(plan, arena, seed) for arena in arenas for seed in self._seeds) / len(self._seeds)
+
+    def _score(self, plan: StaticPlan, arena: Arena, seed: int) -> float:
+        state = run_plan(arena, plan, plan.budget_fraction * arena.full_s(plan.among), seed)
+        key = arena.name, sha256(state.subsets.data).digest()
+        if key not in self._known:
+            self._known[key] = reward(arena, state).score(self._worth)
+        return self._known[key]
 
 
 def _smallest(arenas: Sequence[Arena]) -> list[Arena]:

@@ -6,12 +6,13 @@ import numpy as np
 
 from budgetseg.crf import Memory, expand
 from budgetseg.crf.potentials import Evidence, make_potentials
+from budgetseg.crf.problem import Problem
 from budgetseg.inference.interpolation import interpolate
 from budgetseg.inference.state import State
 from budgetseg.simulation.arena import Arena
 from budgetseg.types import Float64, Int32, Int64
 
-__all__ = ["Reward", "reward", "worth_of"]
+__all__ = ["Reward", "problem_of", "reward", "worth_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +43,16 @@ def reward(arena: Arena, state: State, start: Int32 | None = None, memory: Memor
     start : labels (N,) that the expansion begins with; for runs that are compared, the same
     memory : of an earlier expansion in this arena, of a run that was not very different
     """
+    labels = expand(problem_of(arena, state), start, memory)
+    right = np.bincount(labels, arena.truth[np.arange(len(labels)), labels], arena.truth.shape[1])
+    return Reward(labels, right.astype(np.int64))
+
+
+def problem_of(arena: Arena, state: State) -> Problem:
+    """The energies that a state leads to if nothing more is computed."""
     h = arena.model.classifiers
     said = interpolate(state.said, state.subsets > 0, arena.neighbours, h.prior)
-    evidence = Evidence(said, arena.inputs, state.subsets, h.starts)
-    labels = expand(make_potentials(arena.model.crf, evidence, arena.graph), start, memory)
-    right = np.bincount(labels, arena.truth[np.arange(len(labels)), labels], h.n_labels)
-    return Reward(labels, right.astype(np.int64))
+    return make_potentials(arena.model.crf, Evidence(said, arena.inputs, state.subsets, h.starts), arena.graph)
 
 
 def worth_of(truth: Int64, balance: float = 0.0) -> Float64:

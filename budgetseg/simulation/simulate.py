@@ -9,7 +9,7 @@ from budgetseg.inference.steps import begin, cost_of, receive
 from budgetseg.policy.linear import LinearPolicy, choose
 from budgetseg.types import Float32, Float64
 
-__all__ = ["NOT_ASKED", "no_times", "play", "simulate"]
+__all__ = ["NOT_ASKED", "act", "no_times", "play", "simulate"]
 
 NOT_ASKED = np.empty((0, 0))
 """In place of times that nobody wants to know."""
@@ -18,6 +18,16 @@ NOT_ASKED = np.empty((0, 0))
 def no_times(episode: Episode) -> Float64:
     """Times (N, D) before anything was computed, nan."""
     return np.full(episode.world.private_s.shape, np.nan)
+
+
+def act(episode: Episode, said: Float32, region: int, action: int) -> None:
+    """Take an action for the supervoxel that was selected: compute a descriptor, or finish it, which is action D."""
+    if action == episode.world.n_descriptors:
+        episode.finish(region)
+        return
+    seconds, subset = episode.cost_s(region, action), episode.state.subsets[region] | np.int32(1 << action)
+    episode.start((region, action))
+    episode.receive((region, action), said[region, subset], seconds)
 
 
 def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:

@@ -8,7 +8,7 @@ from budgetseg.inference.loop import CostClock, TableSource, run
 from budgetseg.inference.steps import ORDERS
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
-from budgetseg.simulation import Arena, play
+from budgetseg.simulation import Arena, act, play
 from budgetseg.simulation.simulate import no_times
 from tests.simulation.arenas import NAMES, random_arena
 
@@ -66,3 +66,22 @@ def test_what_h_says_is_that_of_all_that_was_computed() -> None:
     known = state.subsets > 0
     assert known.any()
     assert np.array_equal(state.said[known], arena.said[np.flatnonzero(known), state.subsets[known]])
+
+
+@pytest.mark.parametrize("action", range(D + 1))
+def test_an_action_is_what_the_loop_would_have_done(action: int) -> None:
+    arena = random_arena()
+    ours = arena.begin(2.0, NAMES)
+    plain = ours.copy()
+    region = ours.select()
+    assert region is not None
+    act(ours, arena.said, region, action)
+    assert plain.select() == region
+    if action == D:
+        plain.finish(region)
+    else:
+        outcome = TableSource(arena.said)(plain, (region, action))
+        plain.start((region, action))
+        plain.receive((region, action), outcome.said, outcome.spent_s)
+    for name in ours.state._fields:
+        assert np.array_equal(getattr(ours.state, name), getattr(plain.state, name)), name

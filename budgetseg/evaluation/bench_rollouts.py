@@ -1,0 +1,151 @@
+"""How many complete rollouts a second training gets: the rows of `budgetseg bench rollouts`.
+
+A rollout takes an action at the first decision, follows a policy until the budget is spent, labels all supervoxels and
+counts the right pixels. The policy has the extended features and wants the first descriptor everywhere.
+"""
+
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from budgetseg.classifiers.fit import Recipe, fit_subsets
+from budgetseg.classifiers.samples import samples_of
+from budgetseg.crf import expand
+from budgetseg.crf.learning import potts
+from budgetseg.crf.potentials import expected_inputs
+from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.measure import measure
+from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
+from budgetseg.descriptors.table import VideoTable
+from budgetseg.evaluation.clips import CamvidDense, Street
+from budgetseg.inference.episode import Episode
+from budgetseg.models.bundle import Model
+from budgetseg.policy.features import n_features
+from budgetseg.policy.linear import LinearPolicy, plan_policy
+from budgetseg.simulation import Arena, act, play, problem_of, reward
+from budgetseg.supervoxels import segment
+from budgetseg.supervoxels.truth import count_labels
+from budgetseg.types import IGNORE, Classes, Int32
+
+__all__ = ["bench_rollouts"]
+
+Row = dict[str, str | int | float | None]
+
+N_SUPERVOXELS = 1000
+N_LABELS = 11
+N_EPISODES = 20
+BUDGET_FRACTION = 0.2
+
+
+def bench_rollouts(data: Path | None, threads: int, repeats: int = 3, model: Model | None = None) -> list[Row]:
+    """A row for one thread and one for all, on CamVid's dense run below `data`, or a rendered street without it.
+
+    Without a model, classifiers are fitted to the video, and the CRF is the hand-set one.
+    """
+    rollouts = _Rollouts(_arena(data, N_SUPERVOXELS, model), N_EPISODES)
+    rollouts.shares()  # compiles
+    shares = rollouts.shares()
+    return [rollouts.row(n, repeats) | shares for n in sorted({1, threads})]
+
+
+class _Rollout(NamedTuple):
+    """The state after an action, and the labels (N,) that its expansion begins with."""
+
+    episode: Episode
+    start: Int32
+
+
+class _Rollouts:
+    """Rollouts in an arena: every action at the first decision of n episodes."""
+
+    def __init__(self, arena: Arena, n: int) -> None:
+        h, self._arena = arena.model.classifiers, arena
+        self._policy = _policy(len(h.names), h.n_labels)
+        budget_s = BUDGET_FRACTION * arena.full_s(h.names)
+        self._all = [one for seed in range(n) for one in self._branch(arena.begin(budget_s, h.names, None, seed))]
+
+    def _branch(self, episode: Episode) -> list[_Rollout]:
+        """After each action that can be paid; all begin with the labels that the policy by itself leads to."""
+        own, region = episode.copy(), episode.select() or 0
+        play(own, self._arena.said, self._policy)
+        start, n_descriptors = reward(self._arena, own.state).labels, episode.world.n_descriptors
+        found = []
+        for action in range(n_descriptors + 1):
+            if action == n_descriptors or episode.cost_s(region, action) <= episode.left_s:
+                found.append(_Rollout(episode.copy(), start))
+                act(found[-1].episode, self._arena.said, region, action)
+        return found
+
+    def row(self, threads: int, repeats: int) -> Row:
+        """How many a second so many threads do."""
+        h, jobs = self._arena.model.classifiers, self._all * repeats
+        with ThreadPoolExecutor(threads) as pool:
+            started = time.perf_counter()
+            decisions = list(pool.map(self._roll, jobs))
+            rate = len(jobs) / (time.perf_counter() - started)
+        return {
+            "n_supervoxels": len(self._arena),
+            "n_labels": h.n_labels,
+            "threads": threads,
+            "rollouts_per_s": rate,
+            "n_descriptors": len(h.names),
+            "n_decisions": round(statistics.mean(decisions)),
+            "model": self._arena.model.name,
+        }
+
+    def _roll(self, rollout: _Rollout) -> int:
+        episode = rollout.episode.copy()
+        play(episode, self._arena.said, self._policy)
+        reward(self._arena, episode.state, rollout.start)
+        return episode.n_decisions
+
+    def shares(self) -> Row:
+        """What part of the CPU time of a rollout each of its stages takes."""
+        spent_s = np.zeros(3)
+        for begun, start in self._all:
+            marks = [time.thread_time()]
+            episode = begun.copy()
+            play(episode, self._arena.said, self._policy)
+            marks.append(time.thread_time())
+            problem = problem_of(self._arena, episode.state)
+            marks.append(time.thread_time())
+            expand(problem, start)
+            marks.append(time.thread_time())
+            spent_s += np.diff(marks)
+        shares = spent_s / spent_s.sum()
+        return dict(zip(("share_simulation", "share_potentials", "share_expansion"), shares.tolist(), strict=True))
+
+
+def _policy(n_descriptors: int, n_labels: int) -> LinearPolicy:
+    """The first descriptor for everyone, with all features."""
+    plan = plan_policy([0], n_descriptors, n_labels).weights
+    weights = np.zeros((n_descriptors + 1, n_features(n_descriptors, n_labels, True)), np.float32)
+    weights[:, : plan.shape[1]] = plan
+    return LinearPolicy(weights, extended=True)
+
+
+def _arena(data: Path | None, n: int, model: Model | None) -> Arena:
+    """The clip, cut into n supervoxels and described."""
+    frames, labels = Street()() if data is None else CamvidDense(data / "camvid")()
+    supervoxels = segment(frames, n)
+    names, networks = (tuple(BUILT_IN), None) if model is None else (model.classifiers.names, model.networks)
+    values, costs = measure(Scene.of(frames, supervoxels), open_descriptors(names, networks))
+    n_labels = N_LABELS if model is None else model.classifiers.n_labels
+    known = np.where(labels < n_labels, labels, np.uint8(IGNORE))  # the model may know fewer classes than the clip
+    truth = count_labels(supervoxels.ids, known, n_labels)
+    table = VideoTable("clip", len(frames), supervoxels.graph, truth, values, costs, {})
+    return _fitted(table) if model is None else Arena.of(model, table)
+
+
+def _fitted(table: VideoTable) -> Arena:
+    """A table as classifiers see it that have learned from it, out of fold."""
+    samples = samples_of([table])
+    fitted = fit_subsets(samples, Recipe(decays=(1e-3,)))
+    crf = potts(expected_inputs(fitted.classifiers.scaled(samples.values), samples.truth))
+    names = tuple(str(label) for label in range(N_LABELS))
+    classes = Classes(names, np.zeros((N_LABELS, 3), np.uint8))
+    return Arena.of(Model("fitted", classes, fitted.classifiers, crf, None, {}), table, said=fitted.out_of_fold)
