@@ -11,6 +11,7 @@ from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.prices import price
 from budgetseg.errors import OutputError
 from budgetseg.machine import cache_folder
 from budgetseg.supervoxels import segment
@@ -59,6 +60,7 @@ def warm_up(descriptors: Sequence[Descriptor], scene: Scene | None = None) -> No
     live = LiveDescriptors(scene, descriptors, CostModel())
     for descriptor in descriptors:
         live.compute(0, descriptor.name)
+    price(scene, descriptors, live.costs)
 
 
 def _street(size: tuple[int, int], n_frames: int = N_FRAMES) -> Scene:

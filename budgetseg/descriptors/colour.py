@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.types import Float32
+from budgetseg.types import Float32, Float64
 
 __all__ = ["Colour"]
 
@@ -28,19 +28,25 @@ class Colour(Descriptor):
     def work(self, scene: Scene, region: int) -> float:
         """Pixels counted, were all runs of one length; a frame is as much as 32, being somewhere else in memory."""
         n_runs = int(scene.runs.first[region + 1] - scene.runs.first[region])
-        n_counted = -(-n_runs // self._step(scene, region))
+        size = int(scene.supervoxels.graph.sizes[region])
+        n_counted = -(-n_runs // max(size // ENOUGH, 1))
         first, end = scene.lifetime(region)
-        return float(scene.supervoxels.graph.sizes[region]) * n_counted / n_runs + 32 * min(end - first, n_counted)
+        return size * n_counted / n_runs + 32 * min(end - first, n_counted)
+
+    def works(self, scene: Scene) -> Float64:
+        """The same of every supervoxel, (N,)."""
+        graph, n_runs = scene.supervoxels.graph, np.diff(scene.runs.first)
+        n_counted = -(-n_runs // np.maximum(graph.sizes // ENOUGH, 1))
+        lives = graph.boxes[:, 1] - graph.boxes[:, 0]
+        works: Float64 = graph.sizes * n_counted / n_runs + 32 * np.minimum(lives, n_counted)
+        return works
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """(512,), L slowest and b fastest; squares sum to one."""
         runs, rows = scene.runs, scene.frames.reshape(-1, scene.frames.shape[2], 3)
-        mine = runs.first[region], runs.first[region + 1], self._step(scene, region)
-        vector: Float32 = _histogram(rows, runs.rows, runs.spans, mine, _bin_of_rgb())
+        sizes = scene.supervoxels.graph.sizes
+        vector: Float32 = _histogram(rows, runs.first, runs.rows, runs.spans, sizes, region, _bin_of_rgb())
         return vector
-
-    def _step(self, scene: Scene, region: int) -> int:
-        return max(int(scene.supervoxels.graph.sizes[region]) // ENOUGH, 1)
 
 
 @cache
@@ -55,10 +61,10 @@ def _bin_of_rgb() -> NDArray[np.uint16]:
 
 
 @njit(cache=True, nogil=True)
-def _histogram(pixel_rows, rows, spans, mine, bin_of_rgb):  # type: ignore[no-untyped-def]
+def _histogram(pixel_rows, firsts, rows, spans, sizes, region, bin_of_rgb):  # type: ignore[no-untyped-def]
     # Neighbours mostly fall into the same bin: adding to the same place twice in a row would wait for the memory.
     counts, n = np.zeros((2, SIDE**3), np.int32), 0
-    first, end, step = mine
+    first, end, step = firsts[region], firsts[region + 1], max(sizes[region] // ENOUGH, 1)
     for i, begin in enumerate(range(first, end, step)):
         # Not always the first: of what keeps its shape from frame to frame, only the same few rows would be seen.
         k = min(begin + ((i * GOLDEN & 0xFFFF) * step >> 16), end - 1)

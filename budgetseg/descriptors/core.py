@@ -6,20 +6,23 @@ pure functions of the video, so the answer depends neither on the order of the q
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from budgetseg.supervoxels.runs import Runs, find_runs
-from budgetseg.types import Float32, Supervoxels, UInt8
+from budgetseg.types import Float32, Float64, Int32, Int64, Supervoxels, UInt8
 
-__all__ = ["Descriptor", "Key", "Resource", "Scene", "Value", "frame_keys"]
+__all__ = ["NOWHERE", "Descriptor", "Key", "Lists", "Numbering", "Resource", "Scene", "Value"]
 
 Key = tuple[str, int]
 """A resource: its kind, and which one of them (a frame or a supervoxel)."""
+
+NOWHERE = -1
+"""Number of a resource that a scene does not have."""
 
 
 class Value(Protocol):
@@ -63,14 +66,72 @@ class Scene:
 
     def lifetime(self, region: int) -> tuple[int, int]:
         """Half-open range of the frames in which a supervoxel lives."""
-        first, end = self.supervoxels.graph.boxes[region, :2].tolist()
+        first, end = self._lifetimes[region]
         return first, end
 
+    @cached_property
+    def _lifetimes(self) -> list[list[int]]:
+        """As lists: every call asks, and numbers of an array take longer to read."""
+        lifetimes: list[list[int]] = self.supervoxels.graph.boxes[:, :2].tolist()
+        return lifetimes
 
-@lru_cache(maxsize=256)
-def frame_keys(kind: str, n: int) -> list[Key]:
-    """The keys 0 to n - 1 of a kind, to take slices of: making keys anew would cost more than looking them up."""
-    return [(kind, index) for index in range(n)]
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists of whole numbers, one after another.
+
+    Attributes
+    ----------
+    first : (K + 1,) int64; list k is items[first[k] : first[k + 1]]
+    items : (M,) int32
+    """
+
+    first: Int64
+    items: Int32
+
+    @classmethod
+    def of(cls, lists: Iterable[Sequence[int]]) -> "Lists":
+        """The same lists."""
+        lists = list(lists)
+        items = np.array([item for own in lists for item in own], np.int32)
+        return cls(np.cumsum([0, *map(len, lists)], dtype=np.int64), items)
+
+    @classmethod
+    def empty(cls, n: int) -> "Lists":
+        """Lists with nothing in them, n of them."""
+        return cls(np.zeros(n + 1, np.int64), np.empty(0, np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """The resources of a scene as whole numbers, 0..R-1, kind after kind.
+
+    Attributes
+    ----------
+    counts : how many there are of each kind
+    """
+
+    counts: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+    @cached_property
+    def starts(self) -> dict[str, int]:
+        """Number of the first one of each kind."""
+        return dict(zip(self.counts, np.cumsum([0, *self.counts.values()])[:-1].tolist(), strict=True))
+
+    def number(self, key: Key) -> int:
+        """Number of a resource, or `NOWHERE`."""
+        kind, index = key
+        return self.starts[kind] + index if 0 <= index < self.counts[kind] else NOWHERE
+
+
+def _match_forms(cls: type, contract: type) -> None:
+    """Where a class replaces what is told one by one, what it inherits to tell all at once would say something else."""
+    for one, every in (("work", "works"), ("needs", "all_needs")):
+        if one in vars(cls) and every not in vars(cls):
+            setattr(cls, every, vars(contract)[every])
 
 
 class Resource(ABC):
@@ -83,6 +144,10 @@ class Resource(ABC):
 
     kind: str
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _match_forms(cls, Resource)
+
     def count(self, scene: Scene) -> int:
         """How many of this kind a scene has: one a frame, unless said otherwise."""
         return scene.n_frames
@@ -91,9 +156,20 @@ class Resource(ABC):
         """Other resources that `make` is given the values of."""
         return ()
 
+    def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
+        """Numbers of the `needs` of every one of this kind, in that order; replace it where there is a faster way."""
+        if type(self).needs is Resource.needs:
+            return Lists.empty(self.count(scene))
+        each = (self.needs(scene, index) for index in range(self.count(scene)))
+        return Lists.of([numbering.number(key) for key in keys] for keys in each)
+
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002 - the same for every frame
         """Amount of work, in units that time is linear in: the pixels of a frame, unless said otherwise."""
         return float(scene.n_pixels)
+
+    def works(self, scene: Scene) -> Float64:
+        """The `work` of every one of this kind, (count,); replace it where there is a faster way."""
+        return np.array([self.work(scene, index) for index in range(self.count(scene))], np.float64)
 
     @abstractmethod
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:
@@ -114,13 +190,28 @@ class Descriptor(ABC):
     length: int
     resources: tuple[Resource, ...] = ()
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _match_forms(cls, Descriptor)
+
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002 - most need none
         """Resources that `compute` is given the values of."""
         return ()
 
+    def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
+        """Numbers of the `needs` of every supervoxel, in that order; replace it where there is a faster way."""
+        if type(self).needs is Descriptor.needs:
+            return Lists.empty(len(scene.supervoxels))
+        each = (self.needs(scene, region) for region in range(len(scene.supervoxels)))
+        return Lists.of([numbering.number(key) for key in keys] for keys in each)
+
     @abstractmethod
     def work(self, scene: Scene, region: int) -> float:
-        """Amount of private work, in units that time is linear in; cheap to tell, since every decision asks."""
+        """Amount of private work, in units that time is linear in; cheap to tell, since it is told of every one."""
+
+    def works(self, scene: Scene) -> Float64:
+        """The `work` of every supervoxel, (N,); replace it where there is a faster way."""
+        return np.array([self.work(scene, region) for region in range(len(scene.supervoxels))], np.float64)
 
     @abstractmethod
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:

@@ -58,12 +58,12 @@ class LiveDescriptors:
         self.costs = costs
         self.cache = ResourceCache(limit_bytes)
         self._resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
+        self._works: dict[str, list[float]] = {}
         self._timer = timer
 
     def cost(self, region: int, name: str) -> float:
         """Seconds that a descriptor of a supervoxel would cost now: its own, and the resources that are not there."""
-        descriptor = self.descriptors[name]
-        private_s = self.costs.predict(name, descriptor.work(self.scene, region))
+        private_s = self.costs.predict(name, self._work(region, name))
         return private_s + sum(self._price(key) for key in self.missing(region, name))
 
     def missing(self, region: int, name: str) -> list[Key]:
@@ -74,14 +74,23 @@ class LiveDescriptors:
 
     def compute(self, region: int, name: str) -> Spent:
         """One descriptor of one supervoxel."""
-        descriptor = self.descriptors[name]
+        descriptor, scene = self.descriptors[name], self.scene
         bill = _Bill({})
         started = self._timer()
-        inputs = self._fetch(descriptor.needs(self.scene, region), bill)
-        vector = descriptor.compute(self.scene, region, inputs)
+        keys = descriptor.needs(scene, region)
+        inputs = self.cache.find(keys) if keys else []
+        if inputs is None:
+            inputs = self._fetch(keys, bill)
+        vector = descriptor.compute(scene, region, inputs)
         private_s = bill.rest_of(self._timer() - started)
-        self.costs.observe(name, descriptor.work(self.scene, region), private_s)
+        self.costs.observe(name, self._work(region, name), private_s)
         return Spent(vector, private_s, bill.made_s)
+
+    def _work(self, region: int, name: str) -> float:
+        works = self._works.get(name)
+        if works is None:
+            works = self._works[name] = self.descriptors[name].works(self.scene).tolist()
+        return works[region]
 
     def _fetch(self, keys: Sequence[Key], bill: "_Bill") -> list[Value]:
         if not keys:

@@ -9,8 +9,9 @@ import numpy as np
 from budgetseg.descriptors.core import Descriptor, Key, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.prices import needs_of
 from budgetseg.descriptors.table import Costs
-from budgetseg.types import Float32, Float64, Int32, Int64
+from budgetseg.types import Float32, Float64
 
 __all__ = ["measure"]
 
@@ -47,24 +48,8 @@ def measure(
 
 
 def _costs(scene: Scene, descriptors: Sequence[Descriptor], private_s: Float64, shared_s: Mapping[Key, float]) -> Costs:
-    resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
-    kinds = {name: kind.count(scene) for name, kind in resources.items()}
-    offsets = dict(zip(kinds, np.cumsum([0, *kinds.values()])[:-1].tolist(), strict=True))
-    resource_s = np.zeros(sum(kinds.values()))
-    for (kind, index), seconds in shared_s.items():
-        resource_s[offsets[kind] + index] = seconds
-    first, needed = _needs(scene, descriptors, offsets)
-    return Costs(private_s, resource_s, first, needed, kinds)
-
-
-def _needs(scene: Scene, descriptors: Sequence[Descriptor], offsets: Mapping[str, int]) -> tuple[Int64, Int32]:
-    """Resources of every supervoxel and descriptor, those behind them included."""
-    asking = LiveDescriptors(scene, descriptors, CostModel(), limit_bytes=0)
-    lists = [
-        [offsets[kind] + index for kind, index in asking.missing(region, descriptor.name)]
-        for region in range(len(scene.supervoxels))
-        for descriptor in descriptors
-    ]
-    first = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-    needed = np.array([index for needs in lists for index in needs], np.int32)
-    return first, needed
+    numbering, needs = needs_of(scene, descriptors)
+    resource_s = np.zeros(len(numbering))
+    for key, seconds in shared_s.items():
+        resource_s[numbering.number(key)] = seconds
+    return Costs(private_s, resource_s, needs.first, needs.items, numbering.counts)

@@ -58,6 +58,20 @@ def test_looking_at_a_value_is_using_it() -> None:
     assert kept(cache) == [0, 2, 3]
 
 
+def test_values_are_found_all_together_or_not_at_all() -> None:
+    cache = filled(3, 0, 1, 2)
+    assert cache.find([("box", 1), ("box", 9)]) is None
+    assert cache.find([("box", 1), ("box", 0)]) == cache.peek([("box", 1), ("box", 0)])
+    assert (cache.hits, cache.misses) == (4, 3)
+
+
+def test_finding_a_value_is_using_it() -> None:
+    cache = filled(3, 0, 1, 2)
+    cache.find([("box", 1), ("box", 0)])
+    cache.get(("box", 3), box())
+    assert kept(cache) == [0, 1, 3]
+
+
 def test_asking_whether_a_value_is_there_is_not_using_it() -> None:
     cache = filled(3, 0, 1, 2)
     assert ("box", 0) in cache

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.datasets.synthetic import render
-from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.core import Descriptor, Numbering, Resource, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
@@ -182,3 +182,15 @@ def test_odd_videos_have_finite_vectors_and_positive_work(descriptor: Descriptor
 def test_odd_videos_do_not_depend_on_order_or_cache(descriptor: Descriptor, odd: Scene) -> None:
     regions = sample(odd)[:4]
     assert_same(vectors(odd, descriptor, regions), vectors(odd, descriptor, regions[::-1], limit_bytes=0))
+
+
+def test_what_is_told_of_all_at_once_is_what_is_told_one_by_one(descriptor: Descriptor, odd: Scene) -> None:
+    numbering = Numbering({resource.kind: resource.count(odd) for resource in descriptor.resources})
+    kinds: list[tuple[Descriptor | Resource, int]] = [(own, own.count(odd)) for own in descriptor.resources]
+    for own, n in [(descriptor, len(odd.supervoxels)), *kinds]:
+        lists = own.all_needs(odd, numbering)
+        assert (str(lists.first.dtype), lists.first.shape, str(lists.items.dtype)) == ("int64", (n + 1,), "int32")
+        for k in range(n):
+            needs = [numbering.number(key) for key in own.needs(odd, k)]
+            assert lists.items[lists.first[k] : lists.first[k + 1]].tolist() == needs
+        assert own.works(odd).tolist() == [own.work(odd, k) for k in range(n)]

@@ -8,18 +8,20 @@ import cv2
 import numpy as np
 from numba import njit
 
-from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, frame_keys
+from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
 from budgetseg.descriptors.motion.cells import BLOCK, CELL, cell_sums, flow_blocks, flow_edge_blocks, gradient_blocks
 from budgetseg.descriptors.motion.tracks import (
     Flow,
     TrackPoints,
     Tracks,
     flow_work,
-    spans_of_tracks,
+    keys_of_tracks,
+    lists_of_tracks,
     track_work,
+    track_works,
 )
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
-from budgetseg.types import Float32
+from budgetseg.types import Float32, Float64
 from budgetseg.video.flow import flow_reduction
 
 __all__ = ["Hof", "Hog", "Mbh", "describe_tracks"]
@@ -29,6 +31,18 @@ LEAST = 1e-3  # keeps a patch without any gradient or motion at zero
 
 class _Cells(Resource):
     """Sums over cells of one kind of histogram of a frame."""
+
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+        """The same for every frame."""
+        return self.frame_work(scene)
+
+    def works(self, scene: Scene) -> Float64:
+        """So often, (T,)."""
+        return np.full(scene.n_frames, self.frame_work(scene))
+
+    def frame_work(self, scene: Scene) -> float:
+        """Work of any frame."""
+        return float(scene.n_pixels)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
         """(h + CELL + 1, w + CELL + 1, bins)."""
@@ -46,7 +60,13 @@ class _FlowCells(_Cells):
         """That flow."""
         return ((Flow.kind, min(index, max(scene.n_frames - 2, 0))),)
 
-    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+    def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
+        """The same of every frame."""
+        frames = np.arange(scene.n_frames + 1)
+        flows = np.minimum(frames[:-1], max(scene.n_frames - 2, 0)) + numbering.starts[Flow.kind]
+        return Lists(frames, flows.astype(np.int32))
+
+    def frame_work(self, scene: Scene) -> float:
         """As for the flow."""
         return flow_work(scene)
 
@@ -61,7 +81,7 @@ class _HogCells(_Cells):
 class _HofCells(_FlowCells):
     kind = "hof cells"
 
-    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+    def frame_work(self, scene: Scene) -> float:
         return flow_work(scene, pixels_a_vector=4)  # vectors are soon counted here, and sums over cells are half of it
 
     def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
@@ -82,13 +102,20 @@ class _TrackHistogram(Descriptor):
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
         """The tracks, and the cells of every frame that they pass."""
-        keys = frame_keys(self.cells.kind, scene.n_frames)
-        spans = spans_of_tracks(*scene.lifetime(region))
-        return [(Tracks.kind, region), *(key for start, stop in spans for key in keys[start:stop])]
+        return [(Tracks.kind, region), *keys_of_tracks(self.cells.kind, *scene.lifetime(region))]
+
+    def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
+        """The same of every supervoxel."""
+        starts = numbering.starts
+        return lists_of_tracks(scene, starts[self.cells.kind], own=starts[Tracks.kind])
 
     def work(self, scene: Scene, region: int) -> float:
         """Frames and pixels, as for the tracks."""
         return track_work(scene, region)
+
+    def works(self, scene: Scene) -> Float64:
+        """The same of every supervoxel, (N,)."""
+        return track_works(scene)
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """(12 · bins,): thirds of the track, then rows, columns and bins."""

@@ -2,17 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from budgetseg.descriptors.core import Key, Resource, Scene, frame_keys
+from budgetseg.descriptors.core import Key, Lists, Numbering, Resource, Scene
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
-from budgetseg.types import Float32, Int32
+from budgetseg.types import Float32, Float64, Int32
 from budgetseg.video.flow import flow_reduction, optical_flow
 
-__all__ = ["Flow", "TrackPoints", "Tracks", "flow_work", "spans_of_tracks", "track_work"]
+__all__ = [
+    "Flow",
+    "TrackPoints",
+    "Tracks",
+    "flow_work",
+    "keys_of_tracks",
+    "lists_of_tracks",
+    "spans_of_tracks",
+    "track_work",
+    "track_works",
+]
 
 LENGTH = 15  # frames of a track, at most
 MOST_SPANS = 3  # a supervoxel that lives longer is tracked where its life begins, in the middle and where it ends
@@ -24,15 +35,39 @@ JUMP, JUMP_SHARE = 20.0, 0.7  # a single step of so many pixels that makes so mu
 
 def spans_of_tracks(first: int, end: int) -> list[tuple[int, int]]:
     """Half-open ranges of frames that tracks start in and stay in, of a life from `first` to `end`."""
+    return [_span(first, end, k) for k in range(_n_spans(first, end))]
+
+
+def _n_spans(first: int, end: int) -> int:
+    return min(-(-(end - first) // LENGTH), MOST_SPANS)
+
+
+def _span(first: int, end: int, k: int) -> tuple[int, int]:
+    """The k-th of the ranges: of all that make up the life, or of those at its ends and in its middle."""
     n = -(-(end - first) // LENGTH)
-    edges = [first + k * (end - first) // n for k in range(n + 1)]
-    kept = range(n) if n <= MOST_SPANS else [k * (n - 1) // (MOST_SPANS - 1) for k in range(MOST_SPANS)]
-    return [(edges[k], edges[k + 1]) for k in kept]
+    part = k * (n - 1) // max(min(n, MOST_SPANS) - 1, 1)
+    return first + part * (end - first) // n, first + (part + 1) * (end - first) // n
+
+
+# The same for compiled code.
+_n_spans_compiled: Any = njit(cache=True, nogil=True)(_n_spans)
+_span_compiled: Any = njit(cache=True, nogil=True)(_span)
 
 
 def n_tracked_frames(first: int, end: int) -> int:
     """How many frames those ranges hold."""
     return sum(stop - start for start, stop in spans_of_tracks(first, end))
+
+
+@lru_cache(maxsize=1 << 12)
+def keys_of_tracks(kind: str, first: int, end: int, dropped: int = 0) -> tuple[Key, ...]:
+    """Resources of a kind for each frame of those ranges, without the last `dropped` of each range."""
+    return tuple((kind, frame) for start, stop in spans_of_tracks(first, end) for frame in range(start, stop - dropped))
+
+
+def lists_of_tracks(scene: Scene, start: int, dropped: int = 0, own: int | None = None) -> Lists:
+    """The same for every supervoxel, with frames counted from `start`; first `own` + the supervoxel, where given."""
+    return Lists(*_lists(scene.supervoxels.graph.boxes, start, dropped, -1 if own is None else own))
 
 
 class Flow(Resource):
@@ -47,6 +82,10 @@ class Flow(Resource):
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """The same for every pair of frames."""
         return flow_work(scene)
+
+    def works(self, scene: Scene) -> Float64:
+        """So often, (T - 1,)."""
+        return np.full(self.count(scene), flow_work(scene))
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """(ceil(H/r), ceil(W/r), 2), r being `flow_reduction`."""
@@ -93,12 +132,19 @@ class Tracks(Resource):
 
     def needs(self, scene: Scene, index: int) -> Sequence[Key]:
         """The flow between the frames of each track."""
-        keys = frame_keys(Flow.kind, scene.n_frames)
-        return [key for start, stop in spans_of_tracks(*scene.lifetime(index)) for key in keys[start : stop - 1]]
+        return keys_of_tracks(Flow.kind, *scene.lifetime(index), dropped=1)
+
+    def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
+        """The same of every supervoxel."""
+        return lists_of_tracks(scene, numbering.starts[Flow.kind], dropped=1)
 
     def work(self, scene: Scene, index: int) -> float:
         """Frames and pixels."""
         return track_work(scene, index)
+
+    def works(self, scene: Scene) -> Float64:
+        """The same of every supervoxel, (N,)."""
+        return track_works(scene)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> TrackPoints:
         """Tracks at both scales."""
@@ -120,6 +166,52 @@ def track_work(scene: Scene, region: int) -> float:
     first, end = scene.lifetime(region)
     n_frames = n_tracked_frames(first, end)
     return n_frames * (float(scene.supervoxels.graph.sizes[region]) / (end - first) + 250)
+
+
+def track_works(scene: Scene) -> Float64:
+    """The same of every supervoxel, (N,)."""
+    graph = scene.supervoxels.graph
+    works: Float64 = np.empty(len(graph))
+    _works(graph.boxes, graph.sizes, works)
+    return works
+
+
+@njit(cache=True, nogil=True)
+def _works(boxes, sizes, works):  # type: ignore[no-untyped-def]
+    for i in range(len(boxes)):
+        first, end = np.int64(boxes[i, 0]), np.int64(boxes[i, 1])
+        works[i] = _n_frames(first, end) * (sizes[i] / (end - first) + 250)
+
+
+@njit(cache=True, nogil=True)
+def _n_frames(first, end):  # type: ignore[no-untyped-def]
+    n = 0
+    for k in range(_n_spans_compiled(first, end)):
+        start, stop = _span_compiled(first, end, k)
+        n += stop - start
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _lists(boxes, origin, dropped, own):  # type: ignore[no-untyped-def]
+    """First and items, as in `Lists`."""
+    first, n = np.zeros(len(boxes) + 1, np.int64), 0
+    for i in range(len(boxes)):
+        begin, end = np.int64(boxes[i, 0]), np.int64(boxes[i, 1])
+        n += _n_frames(begin, end) - dropped * _n_spans_compiled(begin, end) + (own >= 0)
+        first[i + 1] = n
+    items, n = np.empty(n, np.int32), 0
+    for i in range(len(boxes)):
+        begin, end = np.int64(boxes[i, 0]), np.int64(boxes[i, 1])
+        if own >= 0:
+            items[n] = own + i
+            n += 1
+        for k in range(_n_spans_compiled(begin, end)):
+            start, stop = _span_compiled(begin, end, k)
+            for frame in range(start, stop - dropped):
+                items[n] = origin + frame
+                n += 1
+    return first, items
 
 
 @njit(cache=True, nogil=True)

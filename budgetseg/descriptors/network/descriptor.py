@@ -1,16 +1,17 @@
 """Class probabilities of a network, pooled over the supervoxel's pixels in its first, middle and last frame."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene
+from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
 from budgetseg.errors import ModelError
-from budgetseg.types import Float32
+from budgetseg.types import Float32, Float64, Int64
 
 __all__ = ["NetworkDescriptor"]
 
@@ -26,6 +27,10 @@ class _Output(Resource):
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """The same for every frame, whatever its size."""
         return 1.0
+
+    def works(self, scene: Scene) -> Float64:
+        """Ones, (T,)."""
+        return np.ones(scene.n_frames)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """(h, w, L)."""
@@ -53,37 +58,57 @@ class NetworkDescriptor(Descriptor):
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
         """The network's output on each key frame."""
-        return [(self._output.kind, t) for t in _key_frames(scene, region)]
+        return _keys(self._output.kind, *scene.lifetime(region))
+
+    def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
+        """The same of every supervoxel."""
+        frames = scene.supervoxels.graph.key_frames
+        new = np.ones(frames.shape, np.bool_)
+        new[:, 1:] = frames[:, 1:] != frames[:, :-1]
+        first = np.concatenate([[0], np.cumsum(new.sum(axis=1))])
+        return Lists(first, numbering.starts[self._output.kind] + frames[new])
 
     def work(self, scene: Scene, region: int) -> float:
         """Pixels in the key frames, if they were spread evenly over its life."""
         first, end = scene.lifetime(region)
         return float(scene.supervoxels.graph.sizes[region]) * min(end - first, 3) / (end - first)
 
+    def works(self, scene: Scene) -> Float64:
+        """The same of every supervoxel, (N,)."""
+        graph = scene.supervoxels.graph
+        lives = graph.boxes[:, 1] - graph.boxes[:, 0]
+        works: Float64 = graph.sizes * np.minimum(lives, 3) / lives
+        return works
+
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
         """(L,), sums to one where the network's classes do."""
-        runs, (_, height, width) = scene.runs, scene.supervoxels.ids.shape
-        mine = slice(runs.first[region], runs.first[region + 1])
-        frames = np.array(_key_frames(scene, region))
-        outputs, shape = addresses(inputs), inputs[0].array.shape
-        pooled: Float32 = _pool(runs.rows[mine], runs.spans[mine], (height, width), frames, outputs, shape)
+        runs, size = scene.runs, scene.supervoxels.ids.shape[1:]
+        frames, outputs, shape = _key_frames(*scene.lifetime(region)), addresses(inputs), inputs[0].array.shape
+        pooled: Float32 = _pool(runs.first, runs.rows, runs.spans, region, size, frames, outputs, shape)
         return pooled
 
 
-def _key_frames(scene: Scene, region: int) -> list[int]:
-    first, end = scene.lifetime(region)
-    return sorted({first, (first + end - 1) // 2, end - 1})
+@lru_cache(maxsize=1 << 12)
+def _keys(kind: str, first: int, end: int) -> tuple[Key, ...]:
+    return tuple((kind, frame) for frame in _key_frames(first, end).tolist())
+
+
+@lru_cache(maxsize=1 << 12)
+def _key_frames(first: int, end: int) -> Int64:
+    return np.unique(np.array([first, (first + end - 1) // 2, end - 1], np.int64))
 
 
 @njit(cache=True, nogil=True)
-def _pool(rows, spans, size, frames, outputs, shape):  # type: ignore[no-untyped-def]
+def _pool(firsts, rows, spans, region, size, frames, outputs, shape):  # type: ignore[no-untyped-def]
     height, width = size
     total, n = np.zeros(shape[2], np.float64), 0
+    first, end = firsts[region], firsts[region + 1]
     for k in range(len(frames)):
-        output = array_at(outputs[k], shape)
-        low, high = np.searchsorted(rows, frames[k] * height), np.searchsorted(rows, (frames[k] + 1) * height)
+        output, top = array_at(outputs[k], shape), frames[k] * height
+        low = first + np.searchsorted(rows[first:end], top)
+        high = low + np.searchsorted(rows[low:end], top + height)
         for run in range(low, high):
-            line = output[(rows[run] - frames[k] * height) * shape[0] // height]
+            line = output[(rows[run] - top) * shape[0] // height]
             for x in range(spans[run, 0], spans[run, 1]):
                 here = line[x * shape[1] // width]
                 for label in range(shape[2]):

@@ -1,0 +1,122 @@
+"""What the descriptors of a scene will cost, all pairs of supervoxel and descriptor at once, before any is computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from budgetseg.descriptors.core import NOWHERE, Descriptor, Lists, Numbering, Resource, Scene
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.table import Costs
+from budgetseg.errors import UsageError
+from budgetseg.types import Float64, Int32, Int64
+
+__all__ = ["Workload", "needs_of", "price", "workload"]
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """All the work that a scene may ask for: D descriptors of N supervoxels, R resources between them.
+
+    Attributes
+    ----------
+    private : (N,) float64 of each descriptor, its own work
+    shared : (count,) float64 of each kind of resources, its own work
+    needs : of N * D pairs, as in `Costs`
+    """
+
+    private: Mapping[str, Float64]
+    shared: Mapping[str, Float64]
+    needs: Lists
+
+    def price(self, costs: CostModel) -> Costs:
+        """Foretold seconds of everything, at pace 1."""
+        private_s = np.stack([costs.usual(name, works) for name, works in self.private.items()], axis=1)
+        resource_s = np.concatenate([np.empty(0), *(costs.usual(kind, works) for kind, works in self.shared.items())])
+        counts = {kind: len(works) for kind, works in self.shared.items()}
+        return Costs(private_s, resource_s, self.needs.first, self.needs.items, counts)
+
+
+def price(scene: Scene, descriptors: Sequence[Descriptor], costs: CostModel) -> Costs:
+    """Foretold seconds of all descriptors of a scene, at pace 1: multiply by `costs.pace`."""
+    return workload(scene, descriptors).price(costs)
+
+
+def workload(scene: Scene, descriptors: Sequence[Descriptor]) -> Workload:
+    """The work that a scene may ask for; it stays the same while prices change."""
+    private = {descriptor.name: descriptor.works(scene) for descriptor in descriptors}
+    shared = {kind: resource.works(scene) for kind, resource in _resources(descriptors).items()}
+    return Workload(private, shared, needs_of(scene, descriptors)[1])
+
+
+def needs_of(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[Numbering, Lists]:
+    """Resources of every supervoxel and descriptor, N * D lists, those behind them included and before them."""
+    resources = _resources(descriptors)
+    numbering = Numbering({kind: resource.count(scene) for kind, resource in resources.items()})
+    firsts, asked = _join([descriptor.all_needs(scene, numbering) for descriptor in descriptors])
+    others, behind = _join([resource.all_needs(scene, numbering) for resource in resources.values()])
+    first_behind = np.concatenate([*(first[:-1] for first in others), [len(behind)]])
+    lists = np.array(firsts, np.int64).reshape(len(descriptors), len(scene.supervoxels) + 1)
+    first, needed, wrong = _closure(lists, asked, first_behind, behind)
+    if wrong != NOWHERE:
+        region, column = divmod(wrong, len(descriptors))
+        name = descriptors[column].name
+        raise UsageError(f"'{name}' of supervoxel {region} needs a resource beyond the `count` of its kind; mend it")
+    return numbering, Lists(first, needed)
+
+
+def _resources(descriptors: Sequence[Descriptor]) -> dict[str, Resource]:
+    return {resource.kind: resource for descriptor in descriptors for resource in descriptor.resources}
+
+
+def _join(parts: Sequence[Lists]) -> tuple[list[Int64], Int32]:
+    """The items of all, and the `first` of each among them."""
+    ends = np.cumsum([0, *(len(part.items) for part in parts)]).tolist()
+    firsts = [part.first + end for part, end in zip(parts, ends, strict=False)]
+    return firsts, np.concatenate([np.empty(0), *(part.items for part in parts)], dtype=np.int32, casting="unsafe")
+
+
+@njit(cache=True, nogil=True)
+def _closure(firsts, asked, first_behind, behind):  # type: ignore[no-untyped-def]
+    """First and items of all that is asked for, depth first, and the first list that asks for what is nowhere.
+
+    firsts : (D, N + 1), of the lists of each descriptor in `asked`
+    first_behind : (R + 1,), of what each resource needs, in `behind`
+    """
+    n_columns, n_resources = len(firsts), len(first_behind) - 1
+    n_lists = n_columns * (firsts.shape[1] - 1)
+    first, items, n = np.zeros(n_lists + 1, np.int64), np.empty(2 * len(asked), np.int32), 0
+    seen = np.full(n_resources, -1, np.int64)  # the last list that each resource was found for
+    path, places = np.empty(n_resources, np.int64), np.empty(n_resources, np.int64)
+    for k in range(n_lists):
+        if len(items) < n + n_resources:
+            items = np.concatenate((items[:n], np.empty(n + n_resources, np.int32)))
+        row = firsts[k % n_columns]
+        for root in asked[row[k // n_columns] : row[k // n_columns + 1]]:
+            if not 0 <= root < n_resources:
+                return first, items[:0], k
+            if seen[root] == k:
+                continue
+            depth, path[0], places[0], seen[root] = 0, root, first_behind[root], k
+            while depth >= 0:
+                end = first_behind[path[depth] + 1]
+                while places[depth] < end:
+                    need = behind[places[depth]]
+                    places[depth] += 1
+                    if not 0 <= need < n_resources:
+                        return first, items[:0], k
+                    if seen[need] == k:
+                        continue
+                    seen[need] = k
+                    if first_behind[need] == first_behind[need + 1]:  # most: no need to go there and back
+                        items[n] = need
+                        n += 1
+                    else:
+                        depth, end = depth + 1, first_behind[need + 1]
+                        path[depth], places[depth] = need, first_behind[need]
+                items[n] = path[depth]
+                n += 1
+                depth -= 1
+        first[k + 1] = n
+    return first, items[:n], NOWHERE
