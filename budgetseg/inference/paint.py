@@ -1,0 +1,31 @@
+"""From a label for every supervoxel to a label for every pixel."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import njit
+
+from budgetseg.types import Int32, UInt8
+
+__all__ = ["paint"]
+
+
+def paint(labels: Int32, ids: Int32, out: UInt8, threads: int = 1) -> None:
+    """Write the label of every pixel into `out`, (T, H, W); labels (N,) below 256, ids (T, H, W)."""
+    small = labels.astype(np.uint8)
+    if threads == 1:
+        _paint(small, ids, out)
+        return
+    ends = np.linspace(0, len(ids), threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = zip(ends[:-1], ends[1:], strict=True)
+        for _ in pool.map(lambda part: _paint(small, ids[slice(*part)], out[slice(*part)]), parts):
+            pass
+
+
+@njit(cache=True, nogil=True)
+def _paint(labels, ids, out):  # type: ignore[no-untyped-def]
+    for t in range(ids.shape[0]):
+        for y in range(ids.shape[1]):
+            for x in range(ids.shape[2]):
+                out[t, y, x] = labels[ids[t, y, x]]
