@@ -24,6 +24,7 @@ from budgetseg.types import Bool, Float32, Float64, Int32, Int64
 
 __all__ = ["Fitted", "Recipe", "favour_of", "fit_subsets", "n_fits"]
 
+NEARLY = 1.02  # times the least loss
 LEAST_SHARE = 1e-3  # of the pixels; rarer classes are favoured as if they had it
 
 
@@ -33,7 +34,7 @@ class Recipe:
 
     Attributes
     ----------
-    decays : strengths of regularisation to choose from
+    decays : strengths of regularisation to choose from, the strongest first
     most_rows : supervoxels that a fit takes at most, drawn at random
     n_steps : of a fit; more bring it closer to its minimum, but not closer to what it has not seen
     seed : of that draw
@@ -41,7 +42,7 @@ class Recipe:
         equally right; a quarter of it where a network has spoken, whose training has favoured them already
     """
 
-    decays: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5)
+    decays: tuple[float, ...] = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
     most_rows: int = 20_000
     n_steps: int = 25
     seed: int = 0
@@ -205,21 +206,23 @@ def _best_decays(
     asked: tuple[int, int],
     decays: Sequence[float],
 ) -> tuple[float, float]:
-    """The strengths at which descriptors alone and all together say most of what they have not seen.
+    """The strongest decays at which descriptors say nearly as much of what they have not seen as they ever do.
 
-    One for subsets without a network, one for those with; `asked` are D and the networks, as bits.
+    One for subsets without a network, one for those with; `asked` are D and the networks, as bits. Descriptors are
+    asked alone and all together. The strongest, since what is learned has to hold in videos of another kind too.
     """
     n_descriptors, heard = asked
     every = (1 << n_descriptors) - 1
     probes = [*(1 << d for d in range(n_descriptors)), every & ~heard, every]
     jobs = [(decay, probe) for decay in decays for probe in probes]
     losses = list(pool.map(lambda job: _loss(unseen(job[1], job[0]), truth, 1.0), jobs))
-    of = np.array(losses).reshape(len(decays), len(probes))
-    spoken = np.array([bool(probe & heard) for probe in probes])
-    plain, other = (
-        decays[int(of[:, group].mean(axis=1).argmin())] if group.any() else decays[0] for group in (~spoken, spoken)
-    )
-    return plain, other
+    table, spoken = np.reshape(losses, (len(decays), -1)), np.array([bool(probe & heard) for probe in probes])
+
+    def strongest(group: Bool) -> float:
+        means = table[:, group].mean(axis=1) if group.any() else np.zeros(len(decays))
+        return decays[int(np.flatnonzero(means <= NEARLY * means.min())[0])]
+
+    return strongest(~spoken), strongest(spoken)
 
 
 def _loss(scores: Float32, truth: Int64, sharp: float) -> float:

