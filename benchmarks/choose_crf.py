@@ -21,10 +21,11 @@ from budgetseg.classifiers.fit import Fitted, favour_of
 from budgetseg.classifiers.samples import samples_of
 from budgetseg.crf.learning import Recipe, learn_crf, potts
 from budgetseg.crf.potentials import expected_inputs
+from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.learning.train import HAND_MADE, learning_examples, read_fitted
+from budgetseg.learning.train import learning_examples, read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.types import Float64, Int32
 

@@ -46,12 +46,13 @@ def train(
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
 ) -> None:
-    """Describe all videos of a split, learn the classifiers and the CRF, and write a model.
+    """Describe all videos of a split, learn the classifiers and the CRF, choose static plans, and write a model.
 
     Without --networks they are trained first, which needs PyTorch, pip install 'budgetseg[train]', and had better have
     a GPU; --descriptors colour,hog,hof,mbh does without them. After an interruption, the same command goes on where it
     was.
     """
+    from budgetseg.baselines.static import Recipe as PlanRecipe
     from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
     from budgetseg.crf.learning import Recipe as CrfRecipe
     from budgetseg.descriptors.describe import Plan
@@ -64,7 +65,8 @@ def train(
     recipe = TrainRecipe(
         classifiers=ClassifierRecipe(balance=balance),
         crf=CrfRecipe(balance=balance, n_rounds=rounds),
-        networks=NetworkRecipe(n_steps=network_steps, device=device)
+        plans=PlanRecipe(balance=balance),
+        networks=NetworkRecipe(n_steps=network_steps, device=device),
     )
     with ExitStack() as stages:
 

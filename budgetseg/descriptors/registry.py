@@ -15,9 +15,12 @@ from budgetseg.descriptors.network.seen import stand_ins
 from budgetseg.errors import UsageError
 from budgetseg.types import UInt8
 
-__all__ = ["BUILT_IN", "GROUP", "available", "open_descriptors"]
+__all__ = ["BUILT_IN", "GROUP", "HAND_MADE", "available", "open_descriptors"]
 
 BUILT_IN: dict[str, Callable[[], Descriptor]] = {kind.name: kind for kind in (Colour, Hog, Hof, Mbh)}
+
+HAND_MADE = tuple(BUILT_IN)
+"""Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
 
 GROUP = "budgetseg.descriptors"
 """Entry points of this group are callables without arguments that give a `Descriptor`."""

@@ -14,13 +14,13 @@ from budgetseg.crf import INFERENCE
 from budgetseg.crf.potentials import Evidence, make_potentials
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan, describe_dataset
+from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.evaluation.environment import environment
 from budgetseg.files import atomic_file
 from budgetseg.inference.interpolation import interpolate
-from budgetseg.learning.train import HAND_MADE
 from budgetseg.models.bundle import Model
 from budgetseg.types import Classes, Float32, Int32, Int64
 

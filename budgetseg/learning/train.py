@@ -1,6 +1,6 @@
 """From labelled videos to a model: the job behind `budgetseg train`.
 
-    networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF ─► model
+    networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF ─► static plans ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
 """
@@ -8,13 +8,14 @@ Each stage leaves its result in the work folder, so that an interrupted training
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
+from budgetseg.baselines.static import Recipe as PlanRecipe
 from budgetseg.classifiers.fit import Fitted, fit_subsets, n_fits
 from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
 from budgetseg.classifiers.samples import Samples, samples_of
@@ -25,17 +26,16 @@ from budgetseg.crf.potentials import Crf, Evidence, expected_inputs
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
 from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
+from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
 from budgetseg.learning.networks import with_networks
+from budgetseg.learning.plans import choose_plans
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
 
-__all__ = ["HAND_MADE", "Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
-
-HAND_MADE = ("colour", "hog", "hof", "mbh")
-"""Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
+__all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
 
 FORMAT = 2  # of the classifiers in a work folder; those of another one are fitted again
 
@@ -48,11 +48,13 @@ class TrainRecipe:
     ----------
     classifiers : of H
     crf : of the CRF
+    plans : of choosing static plans
     networks : of those that are trained where none are given
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
     crf: CrfRecipe = field(default_factory=CrfRecipe)
+    plans: PlanRecipe = field(default_factory=PlanRecipe)
     networks: NetworkRecipe = field(default_factory=NetworkRecipe)
 
 
@@ -82,7 +84,9 @@ def train_model(
     crf = _learn_crf(tables, samples, fitted, recipe.crf, stage)
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
-    save_model(Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings), output)
+    model = Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings)
+    plans = choose_plans(model, tables, fitted.out_of_fold, recipe.plans, cores, stage)
+    save_model(replace(model, plans=plans), output)
     return Report(fitted.decays, fitted.calibration_error)
 
 
@@ -112,7 +116,7 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
         save_file({name: getattr(fitted.classifiers, name) for name in H_ARRAYS}, part / "classifiers.safetensors")
         np.save(part / "out_of_fold.npy", fitted.out_of_fold)
         h = fitted.classifiers
-        about = {"of": card, "names": h.names, "lengths": h.lengths, "opinions": h.opinions}
+        about: dict[str, object] = {"of": card, "names": h.names, "lengths": h.lengths, "opinions": h.opinions}
         about |= {"decays": fitted.decays, "calibration_error": fitted.calibration_error}
         (part / "card.json").write_text(json.dumps(about) + "\n")
     return fitted

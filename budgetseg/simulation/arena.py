@@ -15,7 +15,7 @@ from budgetseg.models.bundle import Model
 from budgetseg.policy.static import COSTS
 from budgetseg.types import Float32, Graph, Int64
 
-__all__ = ["Arena"]
+__all__ = ["NOT_COUNTED", "Arena"]
 
 NOT_COUNTED = "dcnn_large"
 """No part of the full cost: it costs more than all others together, and tables with and without it must compare."""

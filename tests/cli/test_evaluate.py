@@ -10,9 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
-from budgetseg.descriptors.registry import open_descriptors
+from budgetseg.descriptors.registry import HAND_MADE, open_descriptors
 from budgetseg.evaluation.environment import environment
-from budgetseg.learning.train import HAND_MADE
 from budgetseg.models.bundle import save_model
 from budgetseg.types import Classes
 from tests.learning.scenes import NAMES, NEVER, write_scenes
