@@ -1,3 +1,28 @@
 """Semantic video segmentation within a time budget."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from budgetseg.labelling.loaded import LoadedModel
+
+__all__ = ["__version__", "load"]
+
 __version__ = "0.1.0"
+
+
+def load(
+    name: "str | Path", threads: int | None = None, policy: str = "static", select: str | None = None
+) -> "LoadedModel":
+    """Get a model ready to label videos: a bundled one by name, or any by its folder.
+
+    Examples
+    --------
+    >>> model = budgetseg.load("camvid")  # doctest: +SKIP
+    >>> result = model.label("drive.mp4", budget_s=10)  # doctest: +SKIP
+    >>> result.labels, result.confidence, result.ledger  # doctest: +SKIP
+    """
+    from budgetseg.labelling.loaded import load as load_model  # importing us stays quick
+
+    return load_model(name, threads, policy, select)

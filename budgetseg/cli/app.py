@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from budgetseg import __version__
-from budgetseg.cli import datasets, demo, describe, evaluate, supervoxels, train, train_network
+from budgetseg.cli import datasets, demo, describe, evaluate, label, supervoxels, train, train_network
 from budgetseg.cli.bench import bench
 from budgetseg.errors import BudgetsegError
 
@@ -25,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo.demo)
+app.command()(label.label)
 app.command()(supervoxels.supervoxels)
 app.command("describe")(describe.describe)
 app.command("train-network")(train_network.train_network)

@@ -1,0 +1,78 @@
+"""Do again what a run has done: the same descriptors in the same order, the same labels."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.label import Labelled, Why
+from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.window import Engine, WindowRun
+from budgetseg.labelling.maps import carry
+from budgetseg.labelling.trace import Trace, WindowTrace
+from budgetseg.types import UInt8
+from budgetseg.video import VideoSource
+
+__all__ = ["replay"]
+
+
+def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
+    """What a run made of a video, made again; no clock is looked at."""
+    started, ledger = time.perf_counter(), Ledger(None, str(trace.settings["scope"]))
+    n_budgets = len(trace.settings["budgets"])
+    shape = trace.video.n_frames, source.height, source.width
+    likeliest = int(np.argmax(engine.classifiers.prior))
+    labels = [np.full(shape, likeliest, np.uint8) for _ in range(n_budgets)]
+    whys, n_done = [], 0
+    for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
+        run = WindowRun(engine, frames, ledger, started)
+        run.prepare(max(1, round(trace.plan.density * len(frames))))
+        start = n_done * trace.plan.stride
+        for whole, painted in zip(labels, _play(run, window), strict=True):
+            part = carry(painted, trace.plan, shape[1:])[: shape[0] - start]
+            whole[start : start + len(part)] = part
+        whys.append(_why(run, window, n_done))
+        n_done += len(frames)
+    ledger.spent_s = time.perf_counter() - started
+    return Labelled(labels, [ledger.copy() for _ in labels], whys, trace.plan)
+
+
+def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:
+    """Frames of each window, at the size at which they were worked on."""
+    height, width = trace.plan.size
+    span = replace(source.span, stride=source.span.stride * trace.plan.stride)
+    frames = iter(replace(source, size=(width, height), span=span))
+    for window in trace.windows:
+        yield np.stack([frame.pixels for frame in islice(frames, window.n_frames)])
+
+
+def _play(run: WindowRun, window: WindowTrace) -> list[UInt8]:
+    """Labels of all pixels at every budget."""
+    _check_fits(run, window)
+    found, n_done = [], 0
+    for k, (n_steps, n_moves) in enumerate(window.closings):
+        run.replay(window.steps[n_done:n_steps], n_moves)
+        n_done = n_steps
+        for _ in range(window.painted.count(k)):
+            out = np.empty(run.frames.shape[:3], np.uint8)
+            run.paint(out)
+            found.append(out)
+    return found
+
+
+def _check_fits(run: WindowRun, window: WindowTrace) -> None:
+    """UsageError where a trace was written by hand; compiled code would not notice."""
+    n, n_descriptors = run.episode.world.private_s.shape
+    if not all(0 <= step.region < n and 0 <= step.descriptor < n_descriptors for step in window.steps):
+        raise UsageError("the trace does not fit the video; label it anew")
+
+
+def _why(run: WindowRun, window: WindowTrace, start: int) -> Why:
+    closing = run.closing
+    if closing.labels is None:
+        raise UsageError("the trace has a window that was never labelled; label the video anew")
+    told = window.steps, window.closings, window.painted
+    return Why(start, run.known(), closing.probabilities, closing.labels, *told)

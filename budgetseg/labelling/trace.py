@@ -1,0 +1,175 @@
+"""What was done to label a video, so that it can be done again or gone on with: `trace.json`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.label import Why
+from budgetseg.inference.plan import Plan
+from budgetseg.inference.window import Step
+from budgetseg.video import VideoSource
+
+__all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
+
+TRACE = "trace.json"
+FORMAT = 1
+STEP = ("region", "descriptor", "at_s", "spent_s")
+_DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
+
+
+@dataclass(frozen=True)
+class VideoMark:
+    """By what a video is known again.
+
+    Attributes
+    ----------
+    name : of the video
+    n_frames, width, height : its size
+    first_frame : digest of its pixels
+    """
+
+    name: str
+    n_frames: int
+    width: int
+    height: int
+    first_frame: str
+
+    @classmethod
+    def of(cls, source: VideoSource, n_frames: int) -> "VideoMark":
+        """Of a video with so many frames."""
+        first = next(iter(source)).pixels
+        return cls(source.name, n_frames, source.width, source.height, sha256(first.tobytes()).hexdigest())
+
+    def check(self, source: VideoSource) -> None:
+        """UsageError where a source is another video; its name may differ."""
+        found = VideoMark.of(source, source.count())
+        if replace(found, name=self.name) != self:
+            raise UsageError(
+                f"'{source.clip.path}' is not the video of that run, '{self.name}' with {self.n_frames} frames of "
+                f"{self.width}×{self.height}; give that one, or label this one anew"
+            )
+
+
+@dataclass(frozen=True)
+class ModelMark:
+    """By what a model is known again.
+
+    Attributes
+    ----------
+    name : of the model
+    place : name of a bundled one, or its folder
+    digest : of its manifest, which has digests of everything else
+    """
+
+    name: str
+    place: str
+    digest: str
+
+    @classmethod
+    def of(cls, name: str, folder: Path, is_bundled: bool) -> "ModelMark":
+        """Of the model in a folder."""
+        place = folder.name if is_bundled else str(folder.absolute())
+        return cls(name, place, sha256((folder / "manifest.json").read_bytes()).hexdigest())
+
+    def check(self, other: "ModelMark") -> None:
+        """UsageError where the other is another model, wherever it lies."""
+        if other.digest != self.digest:
+            raise UsageError(
+                f"'{other.place}' is not the model of that run, '{self.name}' from '{self.place}'; give that one with "
+                f"--model, or label the video anew"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class WindowTrace:
+    """What was done in a window, in order.
+
+    Attributes
+    ----------
+    n_frames : that were worked on
+    steps : descriptors that were computed, those of earlier runs first
+    closings : after how many steps supervoxels were labelled, and after how many moves that was enough, None for all
+    painted : which of the closings each budget has its labels from
+    """
+
+    n_frames: int
+    steps: Sequence[Step]
+    closings: Sequence[tuple[int, int | None]]
+    painted: Sequence[int]
+
+    @classmethod
+    def of(cls, why: Why, earlier: "WindowTrace | None" = None) -> "WindowTrace":
+        """Of a window that was labelled, perhaps going on from an earlier run."""
+        before = [] if earlier is None else list(earlier.steps)
+        closings = [(len(before) + n_steps, n_moves) for n_steps, n_moves in why.closings]
+        return cls(len(why.known.supervoxels.ids), [*before, *why.trace], closings, list(why.painted))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; steps by column, which is a third as long."""
+        steps = {name: [getattr(step, name) for step in self.steps] for name in STEP}
+        seconds = {name: [round(value, 7) for value in steps[name]] for name in ("at_s", "spent_s")}
+        return {"n_frames": self.n_frames, "steps": steps | seconds, "closings": self.closings, "painted": self.painted}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "WindowTrace":
+        """From JSON."""
+        steps = [Step(*step) for step in zip(*(stored["steps"][name] for name in STEP), strict=True)]
+        closings = [(int(n_steps), n_moves) for n_steps, n_moves in stored["closings"]]
+        return cls(int(stored["n_frames"]), steps, closings, [int(k) for k in stored["painted"]])
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A whole run.
+
+    Attributes
+    ----------
+    video : that was labelled
+    model : that it was labelled with
+    settings : budgets, scope, seed, threads and the others
+    plan : what was worked on
+    windows : what was done, for each of them
+    files : that were written, below the folder of the trace
+    """
+
+    video: VideoMark
+    model: ModelMark
+    settings: Mapping[str, Any]
+    plan: Plan
+    windows: Sequence[WindowTrace]
+    files: Sequence[str] = ()
+
+
+def write_trace(path: Path, trace: Trace) -> None:
+    """As JSON."""
+    stored = {
+        "format": FORMAT,
+        "video": asdict(trace.video),
+        "model": asdict(trace.model),
+        "settings": dict(trace.settings),
+        "plan": asdict(trace.plan),
+        "files": list(trace.files),
+        "windows": [window.as_dict() for window in trace.windows],
+    }
+    path.write_text(json.dumps(stored, allow_nan=False) + "\n")
+
+
+def read_trace(folder: Path) -> Trace:
+    """The trace of a run that was written to a folder; UsageError where there is none that can be used."""
+    path = folder / TRACE
+    if not path.is_file():
+        raise UsageError(f"'{folder}' holds no run, there is no {TRACE}; give a folder that 'budgetseg label' wrote")
+    try:
+        stored = json.loads(path.read_text())
+        if stored["format"] != FORMAT:
+            raise UsageError(f"'{path}' has format {stored['format']}, not {FORMAT}; label the video anew")
+        plan = Plan(**stored["plan"] | {"size": tuple(stored["plan"]["size"])})
+        windows = [WindowTrace.from_dict(window) for window in stored["windows"]]
+        video, model = VideoMark(**stored["video"]), ModelMark(**stored["model"])
+        return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])))
+    except _DAMAGES as error:
+        raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video anew") from None

@@ -1,0 +1,110 @@
+"""Which videos are meant, and what part of a budget each of them gets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from budgetseg.errors import VideoError
+from budgetseg.types import Budget
+from budgetseg.video import VideoSource, list_images, open_video
+from budgetseg.video.container import Container
+from budgetseg.video.images import natural_key
+
+__all__ = ["Purse", "Task", "find_videos", "open_counted", "work_of"]
+
+SUFFIXES = {
+    f".{name}" for name in ("avi", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ts", "webm", "y4m")
+}
+LEAST_S = 1e-3
+"""What a video gets where those before it have used up all: it is labelled by the prior."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A video to label.
+
+    Attributes
+    ----------
+    source : where its frames come from
+    folder : where its results go
+    """
+
+    source: VideoSource
+    folder: Path
+
+
+def find_videos(paths: Sequence[Path], output: Path) -> list[Task]:
+    """The videos behind paths: files, folders of images, each one video, and folders of videos.
+
+    One video goes to `output` itself, several to folders of their names in it.
+    """
+    found = [path for given in paths for path in _videos_of(given)]
+    sources = [open_counted(path) for path in found]
+    if len(paths) == 1 and found == list(paths):
+        return [Task(sources[0], output)]
+    return [Task(source, output / name) for source, name in zip(sources, _names(found), strict=True)]
+
+
+def open_counted(path: str | Path) -> VideoSource:
+    """A video whose number of frames is known, by reading it through where the container does not say."""
+    source = open_video(path)
+    if source.n_frames is not None or not isinstance(source.clip, Container):
+        return source
+    return replace(source, clip=replace(source.clip, n_frames=source.clip.count()))
+
+
+def work_of(source: VideoSource) -> float:
+    """Pixels in all frames."""
+    return float(source.count() * source.width * source.height)
+
+
+class Purse:
+    """Budgets that several videos share in proportion to their work; what one leaves, the next may use.
+
+    Parameters
+    ----------
+    budgets : of all videos together; shares are of each video's own cost, and are not divided
+    works : what there is to do for each
+    """
+
+    def __init__(self, budgets: Sequence[Budget], works: Sequence[float]) -> None:
+        self._left = list(budgets)
+        self._works = list(works)
+
+    def take(self) -> tuple[Budget, ...]:
+        """Budgets of the next video."""
+        share = self._works[0] / max(sum(self._works), self._works[0])
+        given: list[Budget] = []
+        for budget in self._left:
+            amount = budget.amount if budget.is_share else max(budget.amount * share, LEAST_S)
+            # They must rise, even where an overrun has eaten the difference.
+            given.append(replace(budget, amount=max(amount, given[-1].amount * (1 + 1e-6)) if given else amount))
+        return tuple(given)
+
+    def spend(self, spent_s: Sequence[float]) -> None:
+        """That video is done, and has used so much of each budget."""
+        self._works.pop(0)
+        self._left = [
+            budget if budget.is_share else replace(budget, amount=budget.amount - spent)
+            for budget, spent in zip(self._left, spent_s, strict=True)
+        ]
+
+
+def _videos_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    inside = sorted((p for p in path.iterdir() if not p.name.startswith(".")), key=lambda p: natural_key(p.name))
+    files = [p for p in inside if p.suffix.lower() in SUFFIXES and p.is_file()]
+    if list_images(path):
+        if files:
+            raise VideoError(f"'{path}' holds images and videos; give the videos one by one, or the images alone")
+        return [path]
+    videos = [p for p in inside if p in files or (p.is_dir() and list_images(p))]
+    return videos or [path]  # of a folder of nothing, whoever opens it will say so
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """A name for each that no other has: the stem, else the whole name, else with a number."""
+    names = [path.absolute().name if path.is_dir() else path.stem for path in paths]
+    names = [path.absolute().name if names.count(name) > 1 else name for path, name in zip(paths, names, strict=True)]
+    return [name if names.count(name) == 1 else f"{k:03d}-{name}" for k, name in enumerate(names)]

@@ -1,0 +1,231 @@
+"""`budgetseg label`, as a user meets it."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from budgetseg.cli.app import app
+from budgetseg.models.find import bundled_models
+from budgetseg.video import read_label_pngs
+from tests.labelling.streets import write_model, write_street
+
+MOTION = ("colour", "hog", "hof", "mbh")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Prices are measured for these tests, and kept from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("models") / "street", MOTION)
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_street(tmp_path_factory.mktemp("videos") / "street.mp4")
+
+
+@pytest.fixture(scope="module")
+def long_street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Work for some seconds."""
+    return write_street(tmp_path_factory.mktemp("videos") / "long.mp4", 150, (320, 240))
+
+
+def run(*words: object) -> str:
+    result = CliRunner().invoke(app, ["label", *map(str, words)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_help_teaches_the_command() -> None:
+    result = CliRunner().invoke(app, ["label", "--help"], env={"COLUMNS": "200"})
+    text = " ".join(result.stdout.split())
+    options = (
+        "--budget --scope --model --select --policy --seed --threads --resume --replay --why --npz --json --output"
+    )
+    assert all(option in text for option in options.split())
+    assert "budgetseg label drive.mp4 --budget 10s -o out" in text
+    assert "Ctrl-C ends the spending and still writes complete labels" in text
+
+
+def test_people_get_a_ledger_and_the_place_of_the_results(street: Path, model: Path, tmp_path: Path) -> None:
+    lines = run(street, "--budget", "5s", "--model", model, "-o", tmp_path / "out").splitlines()
+    words = [line.split() for line in lines if line]
+    assert words[0] == ["stage", "planned", "s", "spent", "s"]
+    assert {"supervoxels", "expansion", "colour", "hog"} <= {row[0] for row in words}
+    assert ["budget", "seconds", "spent", "s", "overrun", "s"] in words
+    assert lines[-1] == f"Results are in {tmp_path / 'out'}"
+
+
+def test_programs_get_the_ledgers_alone(street: Path, model: Path, tmp_path: Path) -> None:
+    options = ["--model", model, "-o", tmp_path / "out", "--json", "--scope", "descriptors", "--threads", 1]
+    found = json.loads(run(street, "--budget", "10%,inf", *options))
+    some, everything = found["ledgers"]
+    assert some == json.loads((tmp_path / "out" / "10%" / "ledger.json").read_text())
+    assert some["environment"]["budgetseg"]
+    assert everything["budget_s"] is None
+    assert everything["work_left"] is False
+
+
+def test_a_run_is_resumed_and_replayed_with_its_own_model(
+    street: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(street, "--budget", "10%", "--scope", "descriptors", "--model", os.path.relpath(model))
+    run(street, "--budget", "10%", "--scope", "descriptors", "--resume", "labelled")
+    run(street, "--replay", "labelled")
+    again, first = (read_label_pngs(tmp_path / name / "labels") for name in ("replayed", "labelled"))
+    assert np.array_equal(again, first)
+
+
+@pytest.mark.parametrize("budget", ["0", "0s", "-1s", "nothing", "10", "2s,1s", "2s,20%"])
+def test_budgets_that_make_no_sense_are_one_line(
+    refused: Callable[..., str], street: Path, tmp_path: Path, budget: str
+) -> None:
+    line = refused("label", street, f"--budget={budget}", "-o", tmp_path / "out")
+    assert "budget" in line
+    assert "for example" in line
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "a budget is missing; for example --budget 10s"),
+        (["--budget", "1s", "--model", "moon"], "no model 'moon'; "),
+        (["--budget", "1s", "--scope", "half"], "no scope 'half'; choose from total, descriptors"),
+        (["--budget", "1s", "--select", "small", "--model", "MODEL"], "no order of selection 'small'"),
+        (["--budget", "1s", "--policy", "wise", "--model", "MODEL"], "no policy 'wise'; choose from static, random"),
+        (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
+        (["--budget", "1s", "--replay", "nowhere"], "--replay takes no --budget"),
+        (["--replay", "nowhere"], "'nowhere' holds no run"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
+    refused: Callable[..., str], street: Path, model: Path, tmp_path: Path, words: list[str], line: str
+) -> None:
+    given = [str(model) if word == "MODEL" else word for word in words]
+    assert line in refused("label", street, *given, "-o", tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_model_the_bundled_ones_are_named(refused: Callable[..., str], street: Path, tmp_path: Path) -> None:
+    line = refused("label", street, "--budget", "1s", "--model", "moon", "-o", tmp_path / "out")
+    assert all(name in line for name in bundled_models())
+    assert "'budgetseg train' made" in line
+
+
+def test_videos_that_are_none_and_places_that_are_closed_are_told_before_the_work(
+    refused: Callable[..., str], street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("budgetseg.labelling.loaded.load_model", None)
+    (tmp_path / "text.mp4").write_text("no video\n" * 50)
+    (tmp_path / "empty").mkdir()
+    for video in ("text.mp4", "missing.mp4", "empty"):
+        assert video in refused("label", tmp_path / video, "--budget", "1s", "-o", tmp_path / "out")
+    assert "cannot write" in refused("label", street, "--budget", "1s", "-o", "/proc/nowhere/out")
+    assert "cannot write" in refused("label", street, "--budget", "1s", "-o", tmp_path / "text.mp4")
+
+
+def _as_from_a_terminal() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a suite that a shell runs in the background ignores Ctrl-C
+
+
+def begin(*words: object, before: Callable[[], None] = _as_from_a_terminal) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "budgetseg", "label", *map(str, words)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=before)
+
+
+def wait_for(process: subprocess.Popen[str], folder: Path, pattern: str, steady_s: float = 0.0) -> None:
+    """Until a file is there, and still there later: whether a place can be written is tried before the work."""
+    while process.poll() is None:
+        found = list(folder.glob(pattern))
+        time.sleep(steady_s if found else 0.002)
+        if any(path.exists() for path in found):
+            return
+
+
+@pytest.fixture
+def warm(long_street: Path, street: Path, model: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """Words of a long run, the machine being known."""
+    if not (Path(os.environ["BUDGETSEG_CACHE"]) / "costs.json").exists():
+        run(street, "--budget", "1s", "--model", model, "-o", tmp_path_factory.mktemp("warm") / "out")
+    return [long_street, "--budget", "10m", "--model", model, "--threads", 2]
+
+
+def test_ctrl_c_ends_the_spending_and_still_writes_complete_labels(warm: list[object], tmp_path: Path) -> None:
+    with begin(*warm, "-o", tmp_path / "out", "--json") as process:
+        wait_for(process, tmp_path, ".out.*", steady_s=0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert err.startswith("Ctrl-C: no more is spent")
+    (ledger,) = json.loads(out)["ledgers"]
+    assert ledger["stopped"]
+    assert ledger["work_left"]
+    assert read_label_pngs(tmp_path / "out" / "labels").shape == (150, 240, 320)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_ctrl_c_twice_leaves_nothing(warm: list[object], tmp_path: Path) -> None:
+    with begin(*warm, "-o", tmp_path / "out") as process:
+        wait_for(process, tmp_path, ".out.*", steady_s=0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("Ctrl-C: no more is spent")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert err == "budgetseg: interrupted; no half-written file is left\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_sigterm_ends_all_threads_at_once(warm: list[object], tmp_path: Path) -> None:
+    with begin(*warm, "-o", tmp_path / "out") as process:
+        wait_for(process, tmp_path, ".out.*", steady_s=0.1)
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+    assert process.returncode == 143
+    assert time.monotonic() - started < 20
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("pattern", [".out.*", ".out.*/labels", ".out.*/state.npz"])
+def test_a_killed_command_leaves_nothing_that_looks_whole(
+    street: Path, model: Path, tmp_path: Path, pattern: str
+) -> None:
+    with begin(street, "--budget", "2s", "--model", model, "-o", tmp_path / "out") as process:
+        wait_for(process, tmp_path, pattern)
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert not [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(street: Path, model: Path, tmp_path: Path) -> None:
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # EFBIG, where a disk would say ENOSPC
+
+    with begin(street, "--budget", "2s", "--model", model, "-o", tmp_path / "out", before=small_files) as process:
+        _, err = process.communicate()
+    assert process.returncode == 2, err
+    assert err.startswith("budgetseg: cannot write")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())

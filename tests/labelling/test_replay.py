@@ -1,0 +1,100 @@
+"""A run that is done again gives the same labels."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.label import Labelled, Request
+from budgetseg.inference.plan import Plan
+from budgetseg.inference.window import WindowRun
+from budgetseg.labelling.loaded import LoadedModel
+from budgetseg.labelling.replay import replay
+from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace
+from budgetseg.types import Budget
+from budgetseg.video import VideoSource, open_video
+
+
+def trace_of(loaded: LoadedModel, source: VideoSource, labelled: Labelled, n_budgets: int) -> Trace:
+    windows = [WindowTrace.of(why) for why in labelled.whys]
+    assert labelled.plan is not None
+    settings = {"budgets": ["?"] * n_budgets, "scope": "total"}
+    return Trace(VideoMark.of(source, len(labelled.labels[0])), loaded.mark, settings, labelled.plan, windows)
+
+
+def check_same(labelled: Labelled, again: Labelled) -> None:
+    for first, second in zip(labelled.labels, again.labels, strict=True):
+        assert np.array_equal(first, second)
+    for why, other in zip(labelled.whys, again.whys, strict=True):
+        assert np.array_equal(why.known.subsets, other.known.subsets)
+        assert np.array_equal(why.probabilities, other.probabilities)
+        assert np.array_equal(why.labels, other.labels)
+
+
+@pytest.mark.parametrize("shares", [(0.3,), (0.1, 0.2, 0.6)])
+@pytest.mark.parametrize("scope", ["descriptors", "total"])
+def test_labels_at_every_budget_are_the_same(
+    loaded: LoadedModel, street: Path, shares: tuple[float, ...], scope: str
+) -> None:
+    source = open_video(street)
+    budgets = tuple(Budget(share, is_share=True) for share in shares)
+    labelled = loaded.labeller.label(source, Request(budgets, scope))
+    check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, len(shares))))
+
+
+def test_so_they_are_in_every_window(loaded: LoadedModel, street: Path) -> None:
+    source = open_video(street)
+    labelled = loaded.labeller.label(source, Request((Budget(0.5, is_share=True),), "descriptors", window=5))
+    assert len(labelled.whys) == 3
+    check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, 1)))
+
+
+@pytest.mark.parametrize("n_moves", [1, 2, 5])
+def test_an_expansion_that_was_cut_short_is_cut_at_the_same_place(
+    loaded: LoadedModel, street: Path, monkeypatch: pytest.MonkeyPatch, n_moves: int
+) -> None:
+    source, close = open_video(street), WindowRun.close
+
+    def close_early(self: WindowRun, *_: object) -> float:
+        asked = iter(range(1, 1000))
+        return close(self, lambda: next(asked) >= n_moves)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WindowRun, "close", close_early)
+        labelled = loaded.labeller.label(source, Request((Budget(0.5, is_share=True),), "descriptors"))
+    assert labelled.whys[0].closings[-1][1] == n_moves
+    check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, 1)))
+
+
+def test_a_run_below_the_floor_is_done_again_with_what_it_did_without(loaded: LoadedModel, street: Path) -> None:
+    source = open_video(street)
+    plan = Plan(len(list(source)), (32, 48), 10.0, stride=2)
+    labelled = replay(loaded.labeller.engine, source, _planned(loaded, source, plan))
+    assert labelled.labels[0].shape == (12, 64, 96)
+    assert np.array_equal(labelled.labels[0][0::2], labelled.labels[0][1::2])
+
+
+def test_where_a_run_was_stopped_the_rest_is_the_likeliest_class(loaded: LoadedModel, street: Path) -> None:
+    source = open_video(street)
+    labelled = loaded.labeller.label(source, Request((Budget(0.5, is_share=True),), "descriptors", window=4))
+    trace = trace_of(loaded, source, labelled, 1)
+    again = replay(loaded.labeller.engine, source, replace(trace, windows=trace.windows[:2]))
+    assert np.array_equal(again.labels[0][:8], labelled.labels[0][:8])
+    assert (again.labels[0][8:] == loaded.labeller.model.classifiers.prior.argmax()).all()
+
+
+def test_a_trace_of_something_else_is_refused(loaded: LoadedModel, street: Path) -> None:
+    source = open_video(street)
+    labelled = loaded.labeller.label(source, Request((Budget(0.2, is_share=True),), "descriptors"))
+    trace = trace_of(loaded, source, labelled, 1)
+    wrong = replace(trace.windows[0], steps=[replace(step, region=10**6) for step in trace.windows[0].steps])
+    with pytest.raises(UsageError, match="the trace does not fit the video"):
+        replay(loaded.labeller.engine, source, replace(trace, windows=[wrong]))
+
+
+def _planned(loaded: LoadedModel, source: VideoSource, plan: Plan) -> Trace:
+    settings = {"budgets": ["1s"], "scope": "total"}
+    window = WindowTrace(6, [], [(0, None)], [0])
+    return Trace(VideoMark.of(source, 12), loaded.mark, settings, plan, [window])
