@@ -1,10 +1,10 @@
 """The best static plan, which an engineer would try first: descriptors and an order of supervoxels, by simulation.
 
-Every subset of the descriptors and every order is tried on described videos with labels. Where these are large, all
-plans are tried on the smallest videos, and the best of them on all.
+Every subset of the descriptors and every order is tried once on the smallest of some described videos with labels, and
+the best of them on all videos.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
@@ -24,7 +24,7 @@ __all__ = ["Recipe", "Scored", "best_plan", "plans_among", "run_plan"]
 
 FEW = 4000
 """Supervoxels, of the smallest videos, that all plans are tried on first."""
-FINALISTS = 6
+FINALISTS = 4
 """Highest scores there; plans that have one of them are tried on all videos."""
 
 
@@ -35,7 +35,7 @@ class Recipe:
     Attributes
     ----------
     balance : what is maximised, from 0 for the share of pixels that are right to 1 for the average over classes
-    n_seeds : runs of each plan in each video
+    n_seeds : runs of each of the best plans in each video
     """
 
     balance: float = 0.5
@@ -81,14 +81,14 @@ def best_plan(
     recipe : how to choose
     cores : plans that are tried at a time
     """
-    trials, few = _Trials(arenas, recipe or Recipe()), _smallest(arenas)
+    recipe, few = recipe or Recipe(), _smallest(arenas)
     plans = plans_among(names, budget_fraction, arenas[0].pricing)
+    trials = _Trials(arenas, {arena.name: budget_fraction * arena.full_s(names) for arena in arenas}, recipe.balance)
     with ThreadPoolExecutor(cores) as pool:
-        scores = list(pool.map(lambda plan: trials.score(plan, few), plans))
-        if len(few) < len(arenas):
-            least = np.unique(scores)[-FINALISTS:][0]
-            plans = [plan for plan, score in zip(plans, scores, strict=True) if score >= least]
-            scores = list(pool.map(lambda plan: trials.score(plan, arenas), plans))
+        scores = list(pool.map(lambda plan: trials.score(plan, few, 1), plans))
+        least = np.unique(scores)[-FINALISTS:][0]
+        plans = [plan for plan, score in zip(plans, scores, strict=True) if score >= least]
+        scores = list(pool.map(lambda plan: trials.score(plan, arenas, recipe.n_seeds), plans))
     best = int(np.argmax(scores))
     return Scored(plans[best], scores[best])
 
@@ -96,17 +96,17 @@ def best_plan(
 class _Trials:
     """Scores of plans; what many of them lead to is looked at once."""
 
-    def __init__(self, arenas: Sequence[Arena], recipe: Recipe) -> None:
-        self._worth = worth_of(np.concatenate([arena.truth for arena in arenas]), recipe.balance)
-        self._seeds = range(recipe.n_seeds)
+    def __init__(self, arenas: Sequence[Arena], budgets_s: Mapping[str, float], balance: float) -> None:
+        self._worth = worth_of(np.concatenate([arena.truth for arena in arenas]), balance)
+        self._budgets_s = budgets_s
         self._known: dict[tuple[str, bytes], float] = {}
 
-    def score(self, plan: StaticPlan, arenas: Sequence[Arena]) -> float:
+    def score(self, plan: StaticPlan, arenas: Sequence[Arena], n_seeds: int) -> float:
         """Mean over seeds of the score over all pixels of these videos."""
-        return sum(self._score(plan, arena, seed) for arena in arenas for seed in self._seeds) / len(self._seeds)
+        return sum(self._score(plan, arena, seed) for arena in arenas for seed in range(n_seeds)) / n_seeds
 
     def _score(self, plan: StaticPlan, arena: Arena, seed: int) -> float:
-        state = run_plan(arena, plan, plan.budget_fraction * arena.full_s(plan.among), seed)
+        state = run_plan(arena, plan, self._budgets_s[arena.name], seed)
         key = arena.name, sha256(state.subsets.data).digest()
         if key not in self._known:
             self._known[key] = reward(arena, state).score(self._worth)

@@ -1,17 +1,23 @@
 """`budgetseg evaluate`: how accurate a model is on a split of a dataset."""
 
+import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
-from budgetseg.cli.options import cores_for, parse_names
+from budgetseg.cli.options import cores_for, parse_budgets, parse_names
 from budgetseg.errors import UsageError
+
+if TYPE_CHECKING:
+    from budgetseg.evaluation.summary import Line, Mean
 
 __all__ = ["evaluate"]
 
 Row = dict[str, Any]
+
+_KINDS = {"class_average": "class average", "global": "global", "miou": "mean IoU"}
 
 
 def evaluate(
@@ -20,9 +26,20 @@ def evaluate(
     root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
     split: Annotated[str, typer.Option(help="The split to judge on.")] = "test",
     methods: Annotated[
-        str, typer.Option(help="crf, crf-full, and unary, unary-full without the CRF; with commas between them.")
+        str,
+        typer.Option(
+            help="Without a bound: crf, and unary without the CRF; with a budget: static, baseline1, baseline1-rest, "
+            "baseline2. Each also with -full, for the network. Commas between them, or 'all' that the model can do."
+        ),
     ] = "unary,crf,unary-full,crf-full",
-    budgets: Annotated[str, typer.Option(help="Only 'inf', no bound, so far.")] = "inf",
+    budgets: Annotated[
+        str, typer.Option(help="For descriptors, per video: 0.2 or 20% of the full cost, 10s, inf; with commas.")
+    ] = "inf",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of methods that have a budget.")] = 5,
+    costs: Annotated[
+        str, typer.Option(help="'shared', where what supervoxels share is paid once, or as in the paper 'unshared'.")
+    ] = "shared",
+    clock: Annotated[str, typer.Option(help="Only 'cost', the time that the table tells, so far.")] = "cost",
     networks: Annotated[
         Path | None, typer.Option(help="Folder of networks with folds, for videos that the model's own have seen.")
     ] = None,
@@ -35,32 +52,46 @@ def evaluate(
 ) -> None:
     """Label every video of a split and compare with the truth: global, class average, mean IoU, per class.
 
-    The calibration error is that of H's probabilities, before the CRF. Descriptors are kept in OUTPUT/table, so that a
-    second evaluation is quick.
+    The calibration error is that of H's probabilities, before the CRF. Intervals hold the mean over seeds in 95 of 100
+    cases. Descriptors are kept in OUTPUT/table, so that a second evaluation is quick.
     """
     from budgetseg.descriptors.describe import Plan, count_frames
-    from budgetseg.evaluation.experiment import evaluate_dataset
+    from budgetseg.evaluation.experiment import Experiment, evaluate_dataset
+    from budgetseg.evaluation.summary import summarise
     from budgetseg.models.bundle import load_model
 
-    if budgets != "inf":
-        raise UsageError(f"budgets must be 'inf' so far. Got '{budgets}'")
-    trained, names = load_model(model), parse_names(methods)
+    if clock != "cost":
+        raise UsageError(f"clock must be 'cost' so far. Got '{clock}'")
+    experiment = Experiment(parse_names(methods), parse_budgets(budgets), seeds, costs)
+    trained = load_model(model)
     tier, known = trained.settings["tier"], trained.classifiers.names
     plan = Plan(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
     with progress("describe", count_frames(plan)) as advance:
-        results = evaluate_dataset(trained, plan, names, output, cores_for(threads), advance)
+        results = evaluate_dataset(trained, plan, experiment, output, cores_for(threads), advance)
     if as_json:
         print_json(results)
         return
     pooled = [row for row in results["rows"] if row["video"] == "all"]
-    calibration = ("calibration error", *(_percent(row["calibration_error"]) for row in pooled))
-    print_table(("class", *names), [*_figures(pooled), calibration, *_classes(pooled)])
+    if all(row["budget_s"] is None and not row["choices_over_time"] for row in pooled):
+        calibration = ("calibration error", *(_percent(row["calibration_error"]) for row in pooled))
+        print_table(("class", *(row["method"] for row in pooled)), [*_figures(pooled), calibration, *_classes(pooled)])
+    else:
+        lines = sorted(summarise(pooled), key=lambda line: line.budget_fraction or math.inf)
+        print_table(("budget", "spent", "method", *_KINDS.values()), [_line(line) for line in lines])
     typer.echo(f"All rows are in {output / 'results.json'}")
 
 
+def _line(line: "Line") -> tuple[str, ...]:
+    budget = "inf" if line.budget_s is None else f"{100 * (line.budget_fraction or 0):.3g} % = {line.budget_s:.3g} s"
+    return budget, f"{line.spent_s:.3g} s", line.method, *(_interval(line.figures[kind]) for kind in _KINDS)
+
+
+def _interval(mean: "Mean") -> str:
+    return _percent(mean.value) + ("" if mean.within is None else f" ± {100 * mean.within:.1f}")
+
+
 def _figures(rows: list[Row]) -> Rows:
-    kinds = {"class_average": "class average", "global": "global", "miou": "mean IoU"}
-    return [(name, *(_percent(row["accuracy"][kind]) for row in rows)) for kind, name in kinds.items()]
+    return [(name, *(_percent(row["accuracy"][kind]) for row in rows)) for kind, name in _KINDS.items()]
 
 
 def _classes(rows: list[Row]) -> Rows:

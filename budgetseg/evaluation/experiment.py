@@ -1,7 +1,8 @@
-"""Methods on the videos of a split: one row per video, method and budget, the form of results.json."""
+"""Methods on the videos of a split: one row per video, method, budget and seed, the form of results.json."""
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,28 +15,53 @@ from budgetseg.crf import INFERENCE
 from budgetseg.crf.potentials import Evidence, make_potentials
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan, describe_dataset
-from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.evaluation.environment import environment
+from budgetseg.evaluation.methods import Method, methods_named
 from budgetseg.files import atomic_file
 from budgetseg.inference.interpolation import interpolate
+from budgetseg.inference.state import SPENT_S
 from budgetseg.models.bundle import Model
-from budgetseg.types import Classes, Float32, Int32, Int64
+from budgetseg.policy.static import COSTS
+from budgetseg.simulation import Arena, reward
+from budgetseg.types import Budget, Classes, Float32, Float64, Int32, Int64
 
-__all__ = ["METHODS", "check_classes", "descriptors_of", "evaluate_dataset", "evaluate_unbounded", "label_table"]
+__all__ = ["N_MOMENTS", "Experiment", "check_classes", "evaluate_dataset", "evaluate_tables", "label_table"]
 
 Row = dict[str, Any]
 
-METHODS = {"crf": HAND_MADE, "crf-full": (*HAND_MADE, "dcnn")}
-"""The paper's unbounded systems, and the descriptors of each; `unary` and `unary-full` are the same without the CRF."""
+N_MOMENTS = 10
+"""Parts of the budget that choices are counted in."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What to compare.
+
+    Attributes
+    ----------
+    methods : names; see `METHODS`
+    budgets : of those that have one
+    n_seeds : runs of those that have a budget, in each video
+    costs : "shared", or as in the paper "unshared"
+    """
+
+    methods: tuple[str, ...]
+    budgets: tuple[Budget, ...] = (Budget(np.inf),)
+    n_seeds: int = 1
+    costs: str = "shared"
+
+    def __post_init__(self) -> None:
+        if self.costs not in COSTS:
+            raise UsageError(f"no costs '{self.costs}'; choose from {', '.join(COSTS)}")
 
 
 def evaluate_dataset(
     model: Model,
     plan: Plan,
-    methods: Sequence[str],
+    experiment: Experiment,
     output: Path,
     cores: int = 1,
     advance: Callable[[int], None] = lambda _: None,
@@ -45,15 +71,30 @@ def evaluate_dataset(
     Tables go to `output/table`, and those that are there already are used; `advance` is told of the frames described.
     """
     check_classes(model, open_dataset(plan.dataset, plan.root).classes)
-    for method in methods:
-        descriptors_of(method, model)  # what is wrong with it should be told before the work
+    methods_named(experiment.methods, model, experiment.costs)  # what is wrong should be told before the work
     tables = [read_table(folder) for folder in describe_dataset(plan, output / "table", cores, advance)]
     (split,) = plan.splits
-    rows = [{"dataset": plan.dataset, "split": split, **row} for row in evaluate_unbounded(model, tables, methods)]
+    about = {"dataset": plan.dataset, "split": split}
+    rows = [about | row for row in evaluate_tables(model, tables, experiment, cores)]
     results = {"environment": environment(), "rows": rows}
     with atomic_file(output / "results.json") as part:
         part.write_text(json.dumps(results, indent=2) + "\n")
     return results
+
+
+def evaluate_tables(model: Model, tables: Sequence[VideoTable], experiment: Experiment, cores: int = 1) -> list[Row]:
+    """Rows of each method, budget and seed, per video and, as video "all", over the pixels of all of them."""
+    methods = methods_named(experiment.methods, model, experiment.costs)
+    runs = [run for method in methods for run in _runs(method, experiment)]
+    arenas = [Arena.of(model, table, experiment.costs) for table in tables]
+    videos = list(zip(tables, arenas, strict=True))
+    with ThreadPoolExecutor(cores) as pool:
+        jobs = [[pool.submit(run.outcome, *video) for video in videos] for run in runs]
+        rows = []
+        for run, futures in zip(runs, jobs, strict=True):
+            outcomes = [future.result() for future in futures]
+            rows += [_row(run, outcome, model, experiment.costs) for outcome in (*outcomes, _pooled(outcomes))]
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,55 +104,79 @@ class _Outcome:
     Attributes
     ----------
     video : its name
-    said : (N, L) H's probabilities, calibrated ones
     labels : (N,)
     truth : (N, L) labelled pixels of each class
-    spent_s : on descriptors
+    said : (N, L) H's probabilities, calibrated ones; None where there was a budget
+    full_s, budget_s, spent_s : what all of the method's descriptors cost, what there was for them, and what was spent
+    choices : (N_MOMENTS, D) descriptors computed, of each of the method's, by when
     """
 
     video: str
-    said: Float32
     labels: Int32
     truth: Int64
+    said: Float32 | None
+    full_s: float
+    budget_s: float
     spent_s: float
+    choices: Int64
 
 
-def evaluate_unbounded(model: Model, tables: Sequence[VideoTable], methods: Sequence[str]) -> list[Row]:
-    """Rows of each method with no bound on time, per video and, as video "all", over the pixels of all of them."""
-    rows = []
-    for method in methods:
-        names, with_crf = descriptors_of(method, model), not method.startswith("unary")
-        outcomes = [_outcome(model, table, names, with_crf) for table in tables]
-        rows += [_row(method, names, outcome, model) for outcome in (*outcomes, _pooled(outcomes))]
-    return rows
+@dataclass(frozen=True)
+class _Run:
+    """A method with a budget and a seed."""
+
+    method: Method
+    budget: Budget
+    seed: int
+
+    def outcome(self, table: VideoTable, arena: Arena) -> _Outcome:
+        return self._unbounded(table, arena) if self.method.run is None else self._bounded(arena)
+
+    def _unbounded(self, table: VideoTable, arena: Arena) -> _Outcome:
+        names, h = self.method.descriptors, arena.model.classifiers
+        subsets = np.full(len(arena), h.subset_of(names), np.int32)
+        said = h.calibrated().predict(table.values, place_of(table.graph), subsets)
+        labels = label_table(arena.model, table, subsets, self.method.with_crf)
+        full_s, choices = arena.full_s(names), np.full((1, len(names)), len(arena))
+        return _Outcome(table.name, labels, table.truth, said, full_s, np.inf, full_s, choices)
+
+    def _bounded(self, arena: Arena) -> _Outcome:
+        assert self.method.run is not None
+        names, known = self.method.descriptors, arena.model.classifiers.names
+        full_s, times_s = arena.full_s(names), np.full(arena.world.private_s.shape, np.nan)
+        budget_s = self.budget.in_s(full_s)
+        state = self.method.run(arena, names, budget_s, self.seed, times_s)
+        labels, spent_s = reward(arena, state).labels, float(state.money[SPENT_S])
+        end_s = budget_s if np.isfinite(budget_s) else spent_s
+        choices = _moments(times_s[:, [known.index(name) for name in names]], end_s)
+        return _Outcome(arena.name, labels, arena.truth, None, full_s, budget_s, spent_s, choices)
 
 
-def _outcome(model: Model, table: VideoTable, names: Sequence[str], with_crf: bool) -> _Outcome:
-    subsets = np.full(len(table.graph), model.classifiers.subset_of(names), np.int32)
-    said = model.classifiers.calibrated().predict(table.values, place_of(table.graph), subsets)
-    spent_s = table.costs.full_s([list(table.values).index(name) for name in names])
-    return _Outcome(table.name, said, label_table(model, table, subsets, with_crf), table.truth, spent_s)
+def _runs(method: Method, experiment: Experiment) -> list[_Run]:
+    if method.run is None:
+        return [_Run(method, Budget(np.inf), 0)]
+    return [_Run(method, budget, seed) for budget in experiment.budgets for seed in range(experiment.n_seeds)]
+
+
+def _moments(times_s: Float64, end_s: float) -> Int64:
+    """How many descriptors were computed by when, (N_MOMENTS, D), from when each was (N, D), nan if never."""
+    edges = np.linspace(0, end_s, N_MOMENTS + 1)
+    edges[-1] = np.inf
+    return np.stack([np.histogram(own[np.isfinite(own)], edges)[0] for own in times_s.T], axis=1)
 
 
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
+    said = [one.said for one in outcomes if one.said is not None]
     return _Outcome(
         "all",
-        np.concatenate([one.said for one in outcomes]),
         np.concatenate([one.labels for one in outcomes]),
         np.concatenate([one.truth for one in outcomes]),
+        np.concatenate(said) if said else None,
+        sum(one.full_s for one in outcomes),
+        sum(one.budget_s for one in outcomes),
         sum(one.spent_s for one in outcomes),
+        np.sum([one.choices for one in outcomes], axis=0),
     )
-
-
-def descriptors_of(method: str, model: Model) -> tuple[str, ...]:
-    """The descriptors that a method uses."""
-    key = method.replace("unary", "crf")
-    if key not in METHODS:
-        raise UsageError(f"no method '{method}'; choose from {', '.join([*METHODS, 'unary', 'unary-full'])}")
-    missing = [name for name in METHODS[key] if name not in model.classifiers.names]
-    if missing:
-        raise UsageError(f"{method} needs {', '.join(missing)}, which the model was trained without")
-    return METHODS[key]
 
 
 def check_classes(model: Model, classes: Classes) -> None:
@@ -131,33 +196,34 @@ def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool 
 
 
 def _or_none(figure: float) -> float | None:
-    """JSON has no nan."""
-    return None if np.isnan(figure) else figure
+    """JSON has neither nan nor infinity."""
+    return figure if np.isfinite(figure) else None
 
 
-def _row(method: str, names: Sequence[str], outcome: _Outcome, model: Model) -> Row:
-    n, truth = len(outcome.labels), outcome.truth
+def _row(run: _Run, outcome: _Outcome, model: Model, costs: str) -> Row:
+    names, truth, said = run.method.descriptors, outcome.truth, outcome.said
     accuracy = accuracy_of(confusion_of(truth, outcome.labels))
     classes = zip(model.classes.names, accuracy.per_class.tolist(), strict=True)
+    moments = [dict(zip(names, some, strict=True)) for some in outcome.choices.tolist()]
     return {
         "video": outcome.video,
-        "method": method,
-        "budget_fraction": None,
-        "budget_s": None,
+        "method": run.method.name,
+        "budget_fraction": _or_none(run.budget.amount if run.budget.is_share else outcome.budget_s / outcome.full_s),
+        "budget_s": _or_none(outcome.budget_s),
         "spent_s": outcome.spent_s,
-        "seed": 0,
-        "n_supervoxels": n,
+        "seed": run.seed,
+        "n_supervoxels": len(outcome.labels),
         "accuracy": {
             "global": _or_none(accuracy.overall),
             "class_average": _or_none(accuracy.class_average),
             "miou": _or_none(accuracy.miou),
             "per_class": {name: value for name, value in classes if value == value},
         },
-        "calibration_error": expected_calibration_error(outcome.said, truth) if truth.any() else None,
-        "descriptor_counts": dict.fromkeys(names, n),
-        "choices_over_time": [],
+        "calibration_error": expected_calibration_error(said, truth) if said is not None and truth.any() else None,
+        "descriptor_counts": dict(zip(names, outcome.choices.sum(axis=0).tolist(), strict=True)),
+        "choices_over_time": [] if run.method.run is None else moments,
         "scope": "descriptors",
-        "costs": "shared",
+        "costs": costs,
         "clock": "cost",
         "descriptors": list(names),
     }

@@ -1,22 +1,48 @@
 """Static plans for a model: the best for some budgets, chosen on what H says of folds that it has not seen."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 
 from budgetseg.baselines.static import Recipe, best_plan
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable
-from budgetseg.learning.stages import Stage
+from budgetseg.errors import UsageError
+from budgetseg.files import atomic_file
 from budgetseg.models.bundle import Model
-from budgetseg.policy.static import COSTS, StaticPlan
+from budgetseg.policy.static import COSTS, StaticPlan, read_plan
 from budgetseg.simulation import NOT_COUNTED, Arena
 from budgetseg.types import Float32
 
-__all__ = ["BUDGETS", "choose_plans", "variants_of"]
+__all__ = ["BUDGETS", "Learned", "choose_plans", "n_plans", "variants_of"]
 
 BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9)
 """Fractions of the full cost that there are plans for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What training has so far.
+
+    Attributes
+    ----------
+    model : without plans
+    tables : that it has learned from
+    out_of_fold : (N, 2^D, L), what H says of the supervoxels of all tables, one after the other
+    """
+
+    model: Model
+    tables: Sequence[VideoTable]
+    out_of_fold: Float32
+
+    def arenas(self, costs: str) -> list[Arena]:
+        """The tables, as classifiers see them that have not seen them."""
+        said = np.split(self.out_of_fold, np.cumsum([len(table.graph) for table in self.tables])[:-1])
+        return [Arena.of(self.model, table, costs, own) for table, own in zip(self.tables, said, strict=True)]
 
 
 def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -27,19 +53,52 @@ def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def choose_plans(
-    model: Model, tables: Sequence[VideoTable], out_of_fold: Float32, recipe: Recipe, cores: int, stage: Stage
+    learned: Learned, recipe: Recipe, store: Path, cores: int, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[StaticPlan, ...]:
     """The best plan for every budget, with and without networks, under shared and unshared costs.
 
-    `out_of_fold` (N, 2^D, L) is what H says of the supervoxels of all tables, one table after the other.
+    Plans are kept in the file `store`, and those that are there already are not chosen again; `advance` is told of
+    each of them, `n_plans`.
     """
-    variants = variants_of(model.classifiers.names)
-    said = np.split(out_of_fold, np.cumsum([len(table.graph) for table in tables])[:-1])
-    advance, plans = stage("static plans", len(COSTS) * len(variants) * len(BUDGETS), "plans"), []
+    mark = _mark(learned, recipe)
+    plans = _read(store, mark)
     for costs in COSTS:
-        arenas = [Arena.of(model, table, costs, own) for table, own in zip(tables, said, strict=True)]
-        for names in variants:
-            for fraction in BUDGETS:
-                plans.append(best_plan(arenas, names, fraction, recipe, cores).plan)
-                advance(1)
+        wanted = [(names, fraction) for names in variants_of(learned.model.classifiers.names) for fraction in BUDGETS]
+        known = {(plan.among, plan.budget_fraction) for plan in plans if plan.costs == costs}
+        missing = [one for one in wanted if one not in known]
+        advance(len(wanted) - len(missing))
+        arenas = learned.arenas(costs) if missing else []
+        for names, fraction in missing:
+            plans.append(best_plan(arenas, names, fraction, recipe, cores).plan)
+            _write(store, mark, plans)
+            advance(1)
     return tuple(plans)
+
+
+def n_plans(names: Sequence[str]) -> int:
+    """How many plans a model with these descriptors gets."""
+    return len(COSTS) * len(variants_of(names)) * len(BUDGETS)
+
+
+def _mark(learned: Learned, recipe: Recipe) -> str:
+    """Another one where something else was learned, or costs are others."""
+    h, crf = learned.model.classifiers, learned.model.crf
+    digest = sha256(repr((recipe, BUDGETS, h.names, crf.contrast)).encode())
+    costs = [array for table in learned.tables for array in (table.costs.private_s, table.costs.resource_s)]
+    for array in (crf.unary_weight, crf.unary_bias, crf.pair, learned.out_of_fold, *costs):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _read(store: Path, mark: str) -> list[StaticPlan]:
+    try:
+        stored = json.loads(store.read_text())
+        plans = [read_plan(plan) for plan in stored["plans"]]
+    except (OSError, ValueError, LookupError, TypeError, UsageError):
+        return []  # chosen again in minutes
+    return plans if stored["of"] == mark else []
+
+
+def _write(store: Path, mark: str, plans: Sequence[StaticPlan]) -> None:
+    with atomic_file(store) as part:
+        part.write_text(json.dumps({"of": mark, "plans": [asdict(plan) for plan in plans]}) + "\n")

@@ -30,7 +30,7 @@ from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
 from budgetseg.learning.networks import with_networks
-from budgetseg.learning.plans import choose_plans
+from budgetseg.learning.plans import Learned, choose_plans, n_plans
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
@@ -85,7 +85,9 @@ def train_model(
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
     model = Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings)
-    plans = choose_plans(model, tables, fitted.out_of_fold, recipe.plans, cores, stage)
+    learned = Learned(model, tables, fitted.out_of_fold)
+    advance = stage("static plans", n_plans(model.classifiers.names), "plans")
+    plans = choose_plans(learned, recipe.plans, work / "plans.json", cores, advance)
     save_model(replace(model, plans=plans), output)
     return Report(fitted.decays, fitted.calibration_error)
 

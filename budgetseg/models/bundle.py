@@ -21,7 +21,7 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
-from budgetseg.policy.static import StaticPlan
+from budgetseg.policy.static import StaticPlan, read_plan
 from budgetseg.types import Classes
 
 __all__ = ["Model", "load_model", "save_model"]
@@ -128,9 +128,9 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans)
 
 
-def _read_plan(stored: dict[str, Any], h: SubsetClassifiers) -> StaticPlan:
+def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
     """A plan of descriptors that the model knows."""
-    plan = StaticPlan(**stored | {key: tuple(stored[key]) for key in ("descriptors", "among")})
+    plan = read_plan(stored)
     h.subset_of(plan.among)
     return plan
 

@@ -1,14 +1,15 @@
 """A plan that is made before the run: the same descriptors for every supervoxel that is selected."""
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 
-__all__ = ["COSTS", "StaticPlan", "nearest_plan"]
+__all__ = ["COSTS", "StaticPlan", "nearest_plan", "read_plan"]
 
 COSTS = ("shared", "unshared")
 """Whether a descriptor pays for what it needs and is not there yet, or, as in the paper, for all that it needs."""
@@ -50,6 +51,11 @@ class StaticPlan:
     def selection(self) -> Selection:
         """All supervoxels from the beginning, in the plan's order."""
         return Selection(self.order)
+
+
+def read_plan(stored: Mapping[str, Any]) -> StaticPlan:
+    """A plan from its fields, with lists for tuples, as JSON has them."""
+    return StaticPlan(**{**stored, "descriptors": tuple(stored["descriptors"]), "among": tuple(stored["among"])})
 
 
 def nearest_plan(

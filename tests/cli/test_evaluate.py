@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,7 +13,8 @@ from typer.testing import CliRunner
 from budgetseg.cli.app import app
 from budgetseg.descriptors.registry import HAND_MADE, open_descriptors
 from budgetseg.evaluation.environment import environment
-from budgetseg.models.bundle import save_model
+from budgetseg.models.bundle import load_model, save_model
+from budgetseg.policy.static import StaticPlan
 from budgetseg.types import Classes
 from tests.learning.scenes import NAMES, NEVER, write_scenes
 from tests.models.made import random_model
@@ -61,7 +63,7 @@ def test_the_help_teaches_the_command() -> None:
     result = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"})
     text = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    options = "--model --root --split --methods --budgets --per-frame --output --threads --json"
+    options = "--model --root --split --methods --budgets --seeds --costs --clock --per-frame --output --threads --json"
     assert all(option in text for option in options.split())
     assert "global, class average, mean IoU, per class" in text
 
@@ -125,14 +127,38 @@ def test_videos_without_labels_have_no_figures(place: Path, tmp_path: Path) -> N
         assert row["calibration_error"] is None
 
 
+def test_with_budgets_there_is_a_line_for_each_budget_and_method(place: Path, tmp_path: Path) -> None:
+    model = load_model(place / "model")
+    plans = tuple(StaticPlan(fraction, ("colour",), "random", HAND_MADE) for fraction in (0.1, 0.5))
+    save_model(replace(model, plans=plans), tmp_path / "model")
+    words = words_for(
+        place, "--methods", "all", "--budgets", "20%,inf,0.5", "--seeds", "2", "-o", str(tmp_path / "out")
+    )
+    result = CliRunner().invoke(app, [*words, "--model", str(tmp_path / "model")])
+    assert result.exit_code == 0, result.output
+    header, *lines, _, _ = result.stdout.splitlines()
+    assert header.split() == ["budget", "spent", "method", "class", "average", "global", "mean", "IoU"]
+    names = ["static", "baseline1", "baseline1-rest", "baseline2"]
+    budgets = [line.split()[0] for line in lines]
+    assert budgets == [*["20"] * 4, *["50"] * 4, *["inf"] * 6]
+    assert [line.split()[7] for line in lines[:4]] == names
+    assert [line.split()[3] for line in lines[8:]] == ["unary", "crf", *names]
+    rows = read_strictly((tmp_path / "out" / "results.json").read_text())["rows"]
+    assert len(rows) == 2 * (2 + 4 * 3 * 2)
+    assert all(list(row) == KEYS.split() for row in rows)
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--methods", "crf,potts"], "no method 'potts'; choose from crf, crf-full, unary, unary-full"),
+        (["--methods", "crf,potts"], "no method 'potts'; choose from all, unary, unary-full, crf, crf-full, static"),
         (["--methods", "crf-full"], "crf-full needs dcnn, which the model was trained without"),
         (["--methods", ""], "no method ''; choose from"),
-        (["--budgets", "0.2"], "budgets must be 'inf' so far. Got '0.2'"),
-        (["--budgets", "inf,0.5"], "budgets must be 'inf' so far"),
+        (["--methods", "static"], "static needs static plans for shared costs, which the model has not"),
+        (["--budgets", "0.2,0"], "budget must be a time, a share or 'inf', more than nothing. Got '0'"),
+        (["--costs", "free"], "no costs 'free'; choose from shared, unshared"),
+        (["--clock", "wall"], "clock must be 'cost' so far. Got 'wall'"),
+        (["--seeds", "0"], "see budgetseg evaluate --help"),
         (["--split", "holidays"], "no split 'holidays'"),
         (["--root", "nowhere"], "nowhere"),
         (["--model", "nowhere"], "nowhere: no model, nowhere/manifest.json is missing; 'budgetseg train' makes one"),

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from budgetseg.baselines.paper import run_baseline
+from budgetseg.baselines.static import run_plan
 from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
@@ -14,15 +16,25 @@ from budgetseg.crf.potentials import Evidence, make_potentials
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
-from budgetseg.evaluation.experiment import METHODS, check_classes, descriptors_of, evaluate_unbounded
-from budgetseg.types import Classes
+from budgetseg.evaluation.experiment import N_MOMENTS, Experiment, check_classes, evaluate_tables
+from budgetseg.evaluation.methods import METHODS
+from budgetseg.policy.static import StaticPlan
+from budgetseg.simulation import Arena, reward
+from budgetseg.types import Budget, Classes
 from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
 
 FULL = {"dcnn": 3, **HAND_MADE}  # another order than that of the methods
 EVERY = ("unary", "crf", "unary-full", "crf-full")
 KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy calibration_error descriptor_counts"
 KEYS += " choices_over_time scope costs clock descriptors"
-MODEL = random_model(FULL)
+NAMES = ("colour", "hog", "hof", "mbh", "dcnn")
+PLANS = (
+    StaticPlan(0.1, ("hof",), "random", NAMES[:4]),
+    StaticPlan(0.5, ("hog", "mbh"), "doubt", NAMES[:4]),
+    StaticPlan(0.2, ("dcnn",), "large", NAMES),
+    StaticPlan(0.2, ("mbh",), "large", NAMES[:4], "unshared"),
+)
+MODEL = replace(random_model(FULL), plans=PLANS)
 
 Row = dict[str, Any]
 
@@ -34,7 +46,7 @@ def tables() -> list[VideoTable]:
 
 @pytest.fixture(scope="module")
 def rows(tables: list[VideoTable]) -> list[Row]:
-    return evaluate_unbounded(MODEL, tables, EVERY)
+    return evaluate_tables(MODEL, tables, Experiment(EVERY))
 
 
 def find(rows: list[Row], method: str, video: str) -> Row:
@@ -58,11 +70,10 @@ def test_rows_have_the_agreed_keys(rows: list[Row]) -> None:
 
 
 def test_methods_use_their_descriptors_on_every_supervoxel(rows: list[Row]) -> None:
-    for method, names in METHODS.items():
-        for name in (method, method.replace("crf", "unary")):
-            row = find(rows, name, "street1")
-            assert row["descriptors"] == list(names)
-            assert row["descriptor_counts"] == dict.fromkeys(names, 60)
+    for name in EVERY:
+        row, names = find(rows, name, "street1"), METHODS[name].descriptors
+        assert row["descriptors"] == list(names)
+        assert row["descriptor_counts"] == dict.fromkeys(names, 60)
 
 
 def test_what_a_method_spends_is_what_its_descriptors_cost(rows: list[Row], tables: list[VideoTable]) -> None:
@@ -76,7 +87,7 @@ def test_what_a_method_spends_is_what_its_descriptors_cost(rows: list[Row], tabl
 
 def plain_evidence(table: VideoTable, method: str) -> Evidence:
     """What H makes of the method's descriptors; without dcnn its column must not matter."""
-    names, h = METHODS[method.replace("unary", "crf")], MODEL.classifiers
+    names, h = METHODS[method].descriptors, MODEL.classifiers
     values = {name: own if name in names else own * 1e3 for name, own in table.values.items()}
     subsets = np.full(len(table.graph), sum(1 << list(FULL).index(name) for name in names), np.int32)
     return Evidence(h.predict(values, place_of(table.graph), subsets), h.scaled(values), subsets, h.starts)
@@ -118,31 +129,18 @@ def test_with_the_crf_labels_are_others_than_without(rows: list[Row]) -> None:
 
 def test_without_prices_the_crf_changes_nothing(tables: list[VideoTable]) -> None:
     free = replace(MODEL, crf=replace(MODEL.crf, pair=np.zeros_like(MODEL.crf.pair)))
-    rows = evaluate_unbounded(free, tables, ("unary", "crf"))
+    rows = evaluate_tables(free, tables, Experiment(("unary", "crf")))
     assert [row["accuracy"] for row in rows[:4]] == [row["accuracy"] for row in rows[4:]]
 
 
 def test_a_video_without_labels_has_no_figures_and_changes_none(tables: list[VideoTable]) -> None:
     table = tables[0]
     blank = replace(table, name="blank", truth=np.zeros_like(table.truth))
-    alone, nothing, both = evaluate_unbounded(MODEL, [table, blank], ["crf"])
+    alone, nothing, both = evaluate_tables(MODEL, [table, blank], Experiment(("crf",)))
     assert nothing["accuracy"] == {"global": None, "class_average": None, "miou": None, "per_class": {}}
     assert nothing["calibration_error"] is None
     assert both["accuracy"] == alone["accuracy"]
     assert both["calibration_error"] == alone["calibration_error"]
-
-
-@pytest.mark.parametrize("name", ["potts", "", "unary-fully", "all", "CRF"])
-def test_an_unknown_method_is_refused_with_those_that_there_are(name: str) -> None:
-    with pytest.raises(UsageError) as error:
-        descriptors_of(name, MODEL)
-    assert str(error.value) == f"no method '{name}'; choose from crf, crf-full, unary, unary-full"
-
-
-def test_a_method_without_its_descriptors_is_refused() -> None:
-    small = random_model({"colour": 5, "hog": 3})
-    with pytest.raises(UsageError, match=r"^unary-full needs hof, mbh, dcnn, which the model was trained without$"):
-        evaluate_unbounded(small, [], ["unary-full"])
 
 
 def test_other_classes_than_the_models_are_refused() -> None:
@@ -151,3 +149,103 @@ def test_other_classes_than_the_models_are_refused() -> None:
         with pytest.raises(UsageError, match="tells apart road, sky, tree; the dataset has") as error:
             check_classes(MODEL, Classes(names, CLASSES.colours[: len(names)]))
         assert "\n" not in str(error.value)
+
+
+BOUNDED = ("static", "static-full", "baseline1", "baseline1-rest", "baseline2", "baseline2-full")
+SHARES = (Budget(0.1, True), Budget(0.4, True), Budget(np.inf))
+
+
+@pytest.fixture(scope="module")
+def bounded(tables: list[VideoTable]) -> list[Row]:
+    return evaluate_tables(MODEL, tables, Experiment((*BOUNDED, "crf"), SHARES, n_seeds=2), cores=2)
+
+
+def test_methods_with_a_budget_have_a_row_for_each_budget_and_seed(bounded: list[Row]) -> None:
+    videos = ["street0", "street1", "street2", "all"]
+    runs = [(method, share, seed) for method in BOUNDED for share in (0.1, 0.4, None) for seed in (0, 1)]
+    expected = [(*run, video) for run in (*runs, ("crf", None, 0)) for video in videos]
+    assert [(row["method"], row["budget_fraction"], row["seed"], row["video"]) for row in bounded] == expected
+    assert all(list(row) == KEYS.split() for row in bounded)
+    assert json.loads(json.dumps(bounded, allow_nan=False)) == bounded
+
+
+def test_budgets_are_shares_of_the_full_cost_of_each_video(bounded: list[Row], tables: list[VideoTable]) -> None:
+    for row in bounded:
+        if row["budget_fraction"] is None:
+            assert row["budget_s"] is None
+            continue
+        columns = [list(FULL).index(name) for name in row["descriptors"]]
+        own = tables if row["video"] == "all" else [table for table in tables if table.name == row["video"]]
+        full_s = sum(table.costs.full_s(columns) for table in own)
+        assert row["budget_s"] == pytest.approx(row["budget_fraction"] * full_s)
+        assert row["spent_s"] <= row["budget_s"]
+
+
+def test_choices_add_up_to_the_descriptors_that_were_computed(bounded: list[Row]) -> None:
+    for row in bounded:
+        if row["method"] == "crf":
+            continue
+        assert len(row["choices_over_time"]) == N_MOMENTS
+        for name in row["descriptors"]:
+            assert sum(moment[name] for moment in row["choices_over_time"]) == row["descriptor_counts"][name]
+        if row["video"] == "all" and row["budget_fraction"] is None:
+            assert row["descriptor_counts"] == dict.fromkeys(row["descriptors"], 101)
+
+
+def test_choices_are_counted_in_tenths_of_the_budget() -> None:
+    table = random_table(FULL, n=50)
+    model = replace(MODEL, plans=(StaticPlan(0.1, ("colour", "mbh"), "random", NAMES[:4]),))
+    budget_s = 0.5 * table.costs.full_s([1, 2, 3, 4])
+    (row, _) = evaluate_tables(model, [table], Experiment(("static",), (Budget(budget_s),)))
+    plan, arena = model.plans[0], Arena.of(model, table)
+    times_s = np.full((50, 5), np.nan)
+    run_plan(arena, plan, budget_s, 0, times_s)
+    for tenth, moment in enumerate(row["choices_over_time"]):
+        within = (times_s >= budget_s * tenth / 10) & (times_s < budget_s * (tenth + 1) / 10 + (tenth == 9))
+        assert moment == {name: int(within[:, list(FULL).index(name)].sum()) for name in NAMES[:4]}
+    assert row["budget_fraction"] == pytest.approx(0.5)
+
+
+def test_static_takes_the_nearest_plan_and_baselines_their_own_way(
+    bounded: list[Row], tables: list[VideoTable]
+) -> None:
+    arena = Arena.of(MODEL, tables[1])
+    budget_s = {"hand": 0.4 * arena.full_s(NAMES[:4]), "full": 0.4 * arena.full_s(NAMES)}
+    ends = {
+        "static": run_plan(arena, PLANS[1], budget_s["hand"], 1),
+        "static-full": run_plan(arena, PLANS[2], budget_s["full"], 1),
+        "baseline1-rest": run_baseline(arena, "baseline1-rest", NAMES[:4], budget_s["hand"], 1),
+        "baseline2-full": run_baseline(arena, "baseline2", NAMES, budget_s["full"], 1),
+    }
+    for method, state in ends.items():
+        (row,) = [
+            row
+            for row in bounded
+            if (row["method"], row["budget_fraction"], row["seed"], row["video"]) == (method, 0.4, 1, "street1")
+        ]
+        expected = accuracy_of(confusion_of(arena.truth, reward(arena, state).labels))
+        assert row["accuracy"]["global"] == pytest.approx(expected.overall)
+        assert row["accuracy"]["class_average"] == pytest.approx(expected.class_average)
+
+
+def test_without_a_bound_everything_is_computed_and_labels_are_those_of_the_crf(bounded: list[Row]) -> None:
+    accuracy = [row["accuracy"] for row in bounded if row["budget_fraction"] is None and len(row["descriptors"]) == 4]
+    for k in range(4):
+        assert all(one == accuracy[k] for one in accuracy[k::4])
+
+
+def test_unshared_costs_are_those_of_all_that_each_needs(tables: list[VideoTable]) -> None:
+    experiment = Experiment(("static", "crf"), (Budget(0.4, True),), costs="unshared")
+    rows = evaluate_tables(MODEL, tables[:1], experiment)
+    costs, n = tables[0].costs, 40
+    full_s = costs.private_s[:, 1:].sum() + 4 * n * costs.resource_s[0]
+    assert find(rows, "crf", "street0")["spent_s"] == pytest.approx(full_s)
+    row = find(rows, "static", "street0")
+    assert row["budget_s"] == pytest.approx(0.4 * full_s)
+    assert row["costs"] == "unshared"
+    assert max(row["descriptor_counts"], key=lambda name: row["descriptor_counts"][name]) == "mbh"
+
+
+def test_unknown_costs_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"^no costs 'free'; choose from shared, unshared$"):
+        Experiment(("crf",), costs="free")

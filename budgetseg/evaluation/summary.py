@@ -1,0 +1,66 @@
+"""Rows of results.json over seeds: means, and intervals that hold them in 95 of 100 cases."""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Line", "Mean", "summarise"]
+
+Row = dict[str, Any]
+
+FIGURES = ("class_average", "global", "miou")
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean, and half the width of its 95 % interval; that is None for a single figure, both where there is none."""
+
+    value: float | None
+    within: float | None = None
+
+    @classmethod
+    def of(cls, figures: Sequence[float | None]) -> "Mean":
+        """By Student's t."""
+        known = [figure for figure in figures if figure is not None]
+        if len(known) < 2:
+            return cls(known[0] if known else None)
+        from scipy.stats import t
+
+        spread = statistics.stdev(known) / math.sqrt(len(known))
+        return cls(statistics.mean(known), float(t.ppf(0.975, len(known) - 1)) * spread)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a method reaches with a budget over all videos.
+
+    Attributes
+    ----------
+    method : its name
+    budget_fraction, budget_s : None where there is no bound
+    spent_s : mean over seeds
+    figures : class_average, global and miou
+    """
+
+    method: str
+    budget_fraction: float | None
+    budget_s: float | None
+    spent_s: float
+    figures: dict[str, Mean]
+
+
+def summarise(rows: Iterable[Row]) -> list[Line]:
+    """A line for each method and budget, in the order of the rows, from those of all videos together."""
+    groups: dict[tuple[str, float | None], list[Row]] = {}
+    for row in rows:
+        if row["video"] == "all":
+            groups.setdefault((row["method"], row["budget_s"]), []).append(row)
+    return [_line(method, group) for (method, _), group in groups.items()]
+
+
+def _line(method: str, rows: list[Row]) -> Line:
+    figures = {name: Mean.of([row["accuracy"][name] for row in rows]) for name in FIGURES}
+    spent_s = statistics.mean(row["spent_s"] for row in rows)
+    return Line(method, rows[0]["budget_fraction"], rows[0]["budget_s"], spent_s, figures)
