@@ -77,6 +77,7 @@ class _Counted:
         self.n, self.was_enough, self._enough = 0, False, enough
 
     def __call__(self) -> bool:
-        self.n += 1
-        self.was_enough = self._enough()
+        if not self.was_enough:  # asked again, it stays enough: a replay counts to the first time
+            self.n += 1
+            self.was_enough = self._enough()
         return self.was_enough
