@@ -8,4 +8,4 @@ from budgetseg.crf.problem import Problem, energy, make_problem
 __all__ = ["INFERENCE", "Memory", "Problem", "energy", "expand", "make_problem", "propagate"]
 
 INFERENCE = {"expansion": expand, "belief-propagation": propagate}
-"""Ways to minimise, by name: (problem, start, memory) -> labels."""
+"""Ways to minimise, by name: (problem, start, memory, enough) -> labels."""

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from budgetseg.crf.kernels import kernel
 from budgetseg.types import Bool, Int32
 
-__all__ = ["Arcs", "make_arcs"]
+__all__ = ["Arcs", "Incidence", "breadth_first", "find_incidence", "make_arcs"]
 
 
 class Arcs(NamedTuple):
@@ -41,35 +41,70 @@ class Arcs(NamedTuple):
     flipped: Bool
 
 
-def make_arcs(n_nodes: int, edges: Int32) -> Arcs:
-    """The arcs of a graph with edges (E, 2)."""
-    first, incident = _incidence(n_nodes, edges)
-    order = _breadth_first(n_nodes, edges, first, incident)
-    new_first, middle, head, sister, number, arc, edge = _link(edges, order, first, incident)
-    return Arcs(order, new_first, middle, head, sister, number, arc, edge, edges[edge, 0] != order[head[sister[arc]]])
+class Incidence(NamedTuple):
+    """Edges at each of N nodes: those of node i are at first[i] to first[i + 1].
+
+    Attributes
+    ----------
+    first : (N + 1,) int32
+    edge : (2E,) int32
+    other : (2E,) int32, the node at the other end
+    """
+
+    first: Int32
+    edge: Int32
+    other: Int32
 
 
-@njit(cache=True, nogil=True)
-def _incidence(n_nodes, edges):  # type: ignore[no-untyped-def]
-    """Edges at each node: where they begin, (N + 1,), and which, (2E,)."""
-    first = np.zeros(n_nodes + 1, np.int32)
+def find_incidence(n_nodes: int, edges: Int32) -> Incidence:
+    """The edges (E, 2) at each node."""
+    incidence = Incidence(np.zeros(n_nodes + 1, np.int32), *np.empty((2, 2 * len(edges)), np.int32))
+    _gather(edges, *incidence, np.empty(n_nodes, np.int32))
+    return incidence
+
+
+def breadth_first(incidence: Incidence) -> Int32:
+    """All nodes of a graph, (N,), neighbours close together."""
+    n_nodes = len(incidence.first) - 1
+    order = np.empty(n_nodes, np.int32)
+    _walk(incidence, order, np.zeros(n_nodes, np.bool_))
+    return order
+
+
+def make_arcs(edges: Int32, incidence: Incidence, order: Int32) -> Arcs:
+    """The arcs of a graph with edges (E, 2), or of the part of it between those nodes that are in the order."""
+    first, rank = np.zeros(len(order) + 1, np.int32), np.full(len(incidence.first) - 1, -1, np.int32)
+    n_edges = _count(incidence, order, rank, first)
+    head, sister, number = np.empty((3, 2 * n_edges), np.int32)
+    arc, edge = np.empty((2, n_edges), np.int32)
+    middle, flipped = np.empty(len(order), np.int32), np.empty(n_edges, np.bool_)
+    arcs = Arcs(order, first, middle, head, sister, number, arc, edge, flipped)
+    _link(edges, incidence, rank, first[:-1].copy(), arcs)
+    return arcs
+
+
+@kernel
+def _gather(edges, first, edge, other, at):  # type: ignore[no-untyped-def]
+    """Fill in first, edge and other."""
     for e in range(len(edges)):
         first[edges[e, 0] + 1] += 1
         first[edges[e, 1] + 1] += 1
-    for i in range(n_nodes):
+    for i in range(len(at)):
+        at[i] = first[i]
         first[i + 1] += first[i]
-    at, incident = first[:-1].copy(), np.empty(2 * len(edges), np.int32)
     for e in range(len(edges)):
-        for side in range(2):
-            incident[at[edges[e, side]]] = e
-            at[edges[e, side]] += 1
-    return first, incident
+        i, j = edges[e, 0], edges[e, 1]
+        edge[at[i]], other[at[i]] = e, j
+        at[i] += 1
+        edge[at[j]], other[at[j]] = e, i
+        at[j] += 1
 
 
-@njit(cache=True, nogil=True)
-def _breadth_first(n_nodes, edges, first, incident):  # type: ignore[no-untyped-def]
-    seen, order, n_seen, n_done = np.zeros(n_nodes, np.bool_), np.empty(n_nodes, np.int32), 0, 0
-    for root in range(n_nodes):
+@kernel
+def _walk(incidence, order, seen):  # type: ignore[no-untyped-def]
+    """Fill in the order."""
+    n_seen, n_done = 0, 0
+    for root in range(len(order)):
         if not seen[root]:
             seen[root] = True
             order[n_seen] = root
@@ -77,36 +112,42 @@ def _breadth_first(n_nodes, edges, first, incident):  # type: ignore[no-untyped-
         while n_done < n_seen:
             here = order[n_done]
             n_done += 1
-            for e in incident[first[here] : first[here + 1]]:
-                other = edges[e, 0] + edges[e, 1] - here
+            for at in range(incidence.first[here], incidence.first[here + 1]):
+                other = incidence.other[at]
                 if not seen[other]:
                     seen[other] = True
                     order[n_seen] = other
                     n_seen += 1
-    return order
 
 
-@njit(cache=True, nogil=True)
-def _link(edges, order, incident_first, incident):  # type: ignore[no-untyped-def]
-    """first, middle, head, sister, number, arc and edge of nodes in another order."""
-    n_nodes, n_edges = len(order), len(edges)
-    rank, first = np.empty(n_nodes, np.int32), np.zeros(n_nodes + 1, np.int32)
-    for i in range(n_nodes):
+@kernel
+def _count(incidence, order, rank, first):  # type: ignore[no-untyped-def]
+    """Fill in rank and first of nodes in an order, of which others are no part; the number of edges among them."""
+    for i in range(len(order)):
         rank[order[i]] = i
-        first[i + 1] = first[i] + incident_first[order[i] + 1] - incident_first[order[i]]
-    at, middle = first[:-1].copy(), np.empty(n_nodes, np.int32)
-    head, sister, number = np.empty((3, 2 * n_edges), np.int32)
-    arc, edge, k = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32), 0
-    for i in range(n_nodes):
-        middle[i] = at[i]  # by now all earlier nodes have put their arcs
-        for e in incident[incident_first[order[i]] : incident_first[order[i] + 1]]:
-            j = rank[edges[e, 0] + edges[e, 1] - order[i]]
+    for i in range(len(order)):
+        n = 0
+        for at in range(incidence.first[order[i]], incidence.first[order[i] + 1]):
+            n += rank[incidence.other[at]] >= 0
+        first[i + 1] = first[i] + n
+    return first[len(order)] // 2
+
+
+@kernel
+def _link(edges, incidence, rank, at, arcs):  # type: ignore[no-untyped-def]
+    """Fill in all that comes after `first`; `at` is where the next arc of each node goes."""
+    k = 0
+    for i in range(len(arcs.order)):
+        arcs.middle[i] = at[i]  # by now all earlier nodes have put their arcs
+        node = arcs.order[i]
+        for place in range(incidence.first[node], incidence.first[node + 1]):
+            j = rank[incidence.other[place]]
             if j > i:
-                there, back = at[i], at[j]
-                head[there], head[back], sister[there], sister[back] = j, i, back, there
-                number[there] = number[back] = k
-                arc[k], edge[k] = there, e
+                there, back, e = at[i], at[j], incidence.edge[place]
+                arcs.head[there], arcs.head[back] = j, i
+                arcs.sister[there], arcs.sister[back] = back, there
+                arcs.number[there] = arcs.number[back] = k
+                arcs.arc[k], arcs.edge[k], arcs.flipped[k] = there, e, edges[e, 0] != node
                 at[i] += 1
                 at[j] += 1
                 k += 1
-    return first, middle, head, sister, number, arc, edge

@@ -6,12 +6,14 @@ taken, and tells the later ones. On trees the first round is exact. With loops i
 labelling of all rounds is kept.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
 from budgetseg.crf.memory import Memory
-from budgetseg.crf.problem import Problem, check_labels, energy
+from budgetseg.crf.problem import Problem, check_labels, energy, without_factors
 from budgetseg.types import Int32
 
 __all__ = ["propagate"]
@@ -23,6 +25,7 @@ def propagate(
     problem: Problem,
     start: ArrayLike | None = None,
     memory: Memory | None = None,
+    enough: Callable[[], bool] = lambda: False,
     rounds: int = 50,
     damping: float = 0.5,
 ) -> Int32:
@@ -33,52 +36,54 @@ def propagate(
     problem : what to minimise
     start : labelling (N,) that the result is never worse than
     memory : of an earlier run, which saves the making of arrays and changes nothing else
+    enough : asked between rounds; once it is true, the best labels so far are the result, at first those of the unaries
     rounds : after which to stop if messages have not settled by then
     damping : what stays of the message of the round before, 0 to 1
     """
-    memory = (memory or Memory()).fit(problem)
-    arcs = memory.arcs
     first = None if start is None else check_labels(problem, start)
-    inbox = memory.messages()
-    unary, weight = problem.unary[arcs.order].astype(np.float64), problem.weight[arcs.edge].astype(np.float64)
-    settled = _SETTLED * max(1e-30, float(np.abs(problem.unary).max()))
-    labels = _propagate(
-        arcs, unary, problem.tables, problem.table_of[arcs.edge], weight, inbox, (rounds, damping, settled)
-    )
-    found = np.empty_like(labels)
-    found[arcs.order] = labels
+    found = problem.unary.argmin(axis=1).astype(np.int32)
+    if not enough():
+        memory = (memory or Memory()).fit(problem)
+        found[memory.arcs.order] = _propagate(without_factors(problem), memory, enough, rounds, damping)
     return found if first is None or energy(problem, found) <= energy(problem, first) else first
 
 
-@njit(cache=True, nogil=True)
-def _propagate(arcs, unary, tables, table_of, weight, inbox, limits):  # type: ignore[no-untyped-def]
-    n, n_labels = unary.shape
-    rounds, damping, settled = limits
-    labels, best, lowest = np.empty(n, np.int32), np.empty(n, np.int32), np.inf
-    belief, message = np.empty(n_labels), np.empty(n_labels)
+def _propagate(problem: Problem, memory: Memory, enough: Callable[[], bool], rounds: int, damping: float) -> Int32:
+    """The best labels of all rounds, in the order of the arcs."""
+    arcs, inbox = memory.arcs, memory.messages()
+    unary, weight = problem.unary[arcs.order].astype(np.float64), problem.weight[arcs.edge].astype(np.float64)
+    settled = _SETTLED * max(1e-30, float(np.abs(problem.unary).max()))
+    best, labels, lowest = np.empty(len(unary), np.int32), np.empty(len(unary), np.int32), np.inf
     for turn in range(rounds):
         keep = damping if turn > 0 else 0.0
-        change = 0.0
-        for i in range(n - 1, -1, -1):
-            _believe(i, arcs, unary, inbox, belief)
-            for arc in range(arcs.first[i], arcs.middle[i]):
-                k = arcs.number[arc]
-                _tell(tables[table_of[k]], not arcs.flipped[k], weight[k], belief, inbox[arc], message)
-                change = max(change, _put(message, inbox[arcs.sister[arc]], keep))
-        for i in range(n):
-            labels[i] = _decide(i, arcs, unary, tables, table_of, weight, inbox, labels, belief)
-            _believe(i, arcs, unary, inbox, belief)
-            for arc in range(arcs.middle[i], arcs.first[i + 1]):
-                k = arcs.number[arc]
-                _tell(tables[table_of[k]], arcs.flipped[k], weight[k], belief, inbox[arc], message)
-                change = max(change, _put(message, inbox[arcs.sister[arc]], keep))
-        total = _total(arcs, unary, tables, table_of, weight, labels)
+        pairs = problem.tables, problem.table_of[arcs.edge], weight
+        total, change = _round(arcs, unary, *pairs, inbox, keep, labels)
         if total < lowest:
-            lowest = total
-            best[:] = labels
-        if change <= settled:
+            best, labels, lowest = labels, best, total
+        if change <= settled or enough():
             break
     return best
+
+
+@njit(cache=True, nogil=True)
+def _round(arcs, unary, tables, table_of, weight, inbox, keep, labels):  # type: ignore[no-untyped-def]
+    """Send messages back and forth and take labels on the way; their energy, and how much any message has changed."""
+    n, n_labels = unary.shape
+    belief, message, change = np.empty(n_labels), np.empty(n_labels), 0.0
+    for i in range(n - 1, -1, -1):
+        _believe(i, arcs, unary, inbox, belief)
+        for arc in range(arcs.first[i], arcs.middle[i]):
+            k = arcs.number[arc]
+            _tell(tables[table_of[k]], not arcs.flipped[k], weight[k], belief, inbox[arc], message)
+            change = max(change, _put(message, inbox[arcs.sister[arc]], keep))
+    for i in range(n):
+        labels[i] = _decide(i, arcs, unary, tables, table_of, weight, inbox, labels, belief)
+        _believe(i, arcs, unary, inbox, belief)
+        for arc in range(arcs.middle[i], arcs.first[i + 1]):
+            k = arcs.number[arc]
+            _tell(tables[table_of[k]], arcs.flipped[k], weight[k], belief, inbox[arc], message)
+            change = max(change, _put(message, inbox[arcs.sister[arc]], keep))
+    return _total(arcs, unary, tables, table_of, weight, labels), change
 
 
 @njit(cache=True, nogil=True)

@@ -1,24 +1,45 @@
 """Down to a labelling that no node alone improves."""
 
 import numpy as np
-from numba import njit
 
 from budgetseg.crf.arcs import Arcs
-from budgetseg.crf.terms import Terms, whole
+from budgetseg.crf.kernels import inlined, kernel
+from budgetseg.crf.terms import BACK, EARLY, LATE, THERE, Terms, add_costs
 from budgetseg.types import Int32
 
 __all__ = ["descend"]
 
 
-@njit(cache=True, nogil=True)
 def descend(arcs: Arcs, terms: Terms, labels: Int32) -> bool:
     """Change labels (N,) of single nodes as long as that improves them; whether it did.
 
     Nodes are visited in order, then again whenever a neighbour has changed.
     """
-    n, costs = len(labels), _costs(arcs, terms, labels)
-    queue, queued, read, n_queued = np.arange(n).astype(np.int32), np.ones(n, np.bool_), 0, n
-    improved = False
+    costs, n = terms.unary.copy(), len(labels)
+    _add_edges(arcs, terms, labels, costs)
+    return bool(_descend(arcs, terms, labels, costs, np.arange(n, dtype=np.int32), np.ones(n, np.bool_)))
+
+
+@kernel
+def _add_edges(arcs, terms, labels, costs):  # type: ignore[no-untyped-def]
+    """Make unaries (N, L) the energy of each label of each node while all others keep theirs."""
+    n_labels, factors, k = costs.shape[1], terms.factors, 0
+    for i in range(len(labels)):
+        a = labels[i]
+        for arc in range(arcs.middle[i], arcs.first[i + 1]):
+            j, weight, early, late = arcs.head[arc], terms.weight[k], terms.place[k, EARLY], terms.place[k, LATE]
+            b = labels[j]
+            row = _row(terms.values, terms.place[k, BACK], b, n_labels)
+            column = _row(terms.values, terms.place[k, THERE], a, n_labels)
+            add_costs(costs[i], weight, row, factors[early : early + n_labels], factors[late + b])
+            add_costs(costs[j], weight, column, factors[late : late + n_labels], factors[early + a])
+            k += 1
+
+
+@kernel
+def _descend(arcs, terms, labels, costs, queue, queued):  # type: ignore[no-untyped-def]
+    n, n_labels = costs.shape
+    read, n_queued, improved = 0, n, False
     while n_queued > 0:
         i = queue[read]
         read = read + 1 if read + 1 < n else 0
@@ -30,9 +51,13 @@ def descend(arcs: Arcs, terms: Terms, labels: Int32) -> bool:
         labels[i], improved = best, True
         for arc in range(arcs.first[i], arcs.first[i + 1]):
             j, k = arcs.head[arc], arcs.number[arc]
-            own, others = (terms.row[k], terms.column[k]) if j < i else (terms.column[k], terms.row[k])
-            _add(costs, j, terms.weight[k], terms.values, terms.place[k] + best * others, own)
-            _add(costs, j, -terms.weight[k], terms.values, terms.place[k] + old * others, own)
+            table, own, other = terms.place[k, BACK], terms.place[k, EARLY], terms.place[k, LATE]
+            if j > i:
+                table, own, other = terms.place[k, THERE], other, own
+            weight, factors = terms.weight[k], terms.factors[own : own + n_labels]
+            new_row, old_row = _row(terms.values, table, best, n_labels), _row(terms.values, table, old, n_labels)
+            add_costs(costs[j], weight, new_row, factors, terms.factors[other + best])
+            add_costs(costs[j], -weight, old_row, factors, terms.factors[other + old])
             if not queued[j]:
                 queued[j] = True
                 write = read + n_queued
@@ -41,21 +66,6 @@ def descend(arcs: Arcs, terms: Terms, labels: Int32) -> bool:
     return improved
 
 
-@njit(cache=True, nogil=True)
-def _costs(arcs, terms, labels):  # type: ignore[no-untyped-def]
-    """Energy of each label of each node while all others keep theirs, (N, L)."""
-    costs, k = terms.unary.copy(), 0
-    for i in range(len(labels)):
-        for arc in range(arcs.middle[i], arcs.first[i + 1]):
-            j, weight, row, column = arcs.head[arc], terms.weight[k], terms.row[k], terms.column[k]
-            _add(costs, i, weight, terms.values, terms.place[k] + labels[j] * column, row)
-            _add(costs, j, weight, terms.values, terms.place[k] + labels[i] * row, column)
-            k += 1
-    return costs
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _add(costs, node, weight, values, place, step):  # type: ignore[no-untyped-def]
-    """Add what an edge charges each label of a node: every `step`-th value of its table from `place` on."""
-    for label in range(costs.shape[1]):
-        costs[node, label] += whole(weight * values[place + label * step])
+@inlined
+def _row(values, table, label, n_labels):  # type: ignore[no-untyped-def]
+    return values[table + label * n_labels : table + (label + 1) * n_labels]

@@ -13,7 +13,7 @@ import numpy as np
 
 from budgetseg.crf.expansion import expand
 from budgetseg.crf.potentials import LEAST, Crf, Evidence, importance, make_potentials
-from budgetseg.crf.problem import Problem
+from budgetseg.crf.problem import Problem, edge_energies
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
 __all__ = ["Example", "Recipe", "learn_crf", "potts"]
@@ -104,8 +104,8 @@ def _features(crf: Crf, problem: Problem, example: Example, labels: Int32) -> Fl
     weights = np.bincount(labels, sizes * log_p, n_labels)
     biases = np.bincount(labels, sizes, n_labels)
     first, second = labels[problem.edges[:, 0]], labels[problem.edges[:, 1]]
-    shares = np.divide(problem.tables, crf.pair, out=np.zeros_like(problem.tables), where=crf.pair > 0)
-    paid = problem.weight * shares[problem.table_of, first, second]
+    prices = crf.pair[first, second]
+    paid = np.divide(edge_energies(problem, labels), prices, out=np.zeros(len(prices)), where=prices > 0)
     pairs = np.bincount(first * n_labels + second, paid, n_labels**2).reshape(n_labels, n_labels)
     return np.concatenate([weights, biases, (pairs + pairs.T)[np.triu_indices(n_labels, 1)]])
 

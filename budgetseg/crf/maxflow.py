@@ -15,9 +15,9 @@ depend on the order of the paths, nor on the flow to begin with.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from budgetseg.crf.arcs import Arcs, make_arcs
+from budgetseg.crf.arcs import Arcs, breadth_first, find_incidence, make_arcs
+from budgetseg.crf.kernels import inlined, kernel
 from budgetseg.types import Bool, Int32, Int64, UInt8
 
 __all__ = ["SOURCE", "Search", "make_search", "min_cut", "saturate"]
@@ -69,8 +69,8 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
     there, back : (E,) int64, capacities from the first end to the second, and from the second to the first
     excess : (N,) int64, capacity from the source where positive, to the sink where negative
     """
-    arcs = make_arcs(len(excess), edges)
-    n = len(excess)
+    n, incidence = len(excess), find_incidence(len(excess), edges)
+    arcs = make_arcs(edges, incidence, breadth_first(incidence))
     room = np.empty(2 * len(edges), np.int64)
     room[arcs.arc] = np.where(arcs.flipped, back[arcs.edge], there[arcs.edge])
     room[arcs.sister[arcs.arc]] = np.where(arcs.flipped, there[arcs.edge], back[arcs.edge])
@@ -82,7 +82,7 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
     return int(excess[excess > 0].sum() - left[left > 0].sum()), side
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def saturate(arcs: Arcs, room: Int64, excess: Int64, search: Search) -> int:
     """Send as much as possible through the graph; room (2E,) and excess (N,) become what is left of them.
 
@@ -103,7 +103,7 @@ def saturate(arcs: Arcs, room: Int64, excess: Int64, search: Search) -> int:
     return stuck
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(arcs, room, excess, search):  # type: ignore[no-untyped-def]
     """Empty trees, flow between neighbours, and the roots."""
     search.cursor[:] = 0
@@ -121,7 +121,7 @@ def _start(arcs, room, excess, search):  # type: ignore[no-untyped-def]
                 _plant(node, _SINK, search)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _drain(node, first, head, sister, room, excess):  # type: ignore[no-untyped-def]
     """Send excess to neighbours that drain to the sink."""
     left = excess[node]
@@ -137,7 +137,7 @@ def _drain(node, first, head, sister, room, excess):  # type: ignore[no-untyped-
     excess[node] = left
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plant(node, side, search):  # type: ignore[no-untyped-def]
     """Make a node a root."""
     search.side[node], search.parent[node] = side, _ROOT
@@ -145,7 +145,7 @@ def _plant(node, side, search):  # type: ignore[no-untyped-def]
     _wait(node, search.queue, search.queued, search.cursor)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
     """Put a node at the end of the queue unless it is in it."""
     if not queued[node]:
@@ -155,7 +155,7 @@ def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
         cursor[_WAITING] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
     """Take what a node of a tree reaches into it, and send flow where that leads to the other terminal."""
     sides, parent, stamp, distance = search.side, search.parent, search.stamp, search.distance
@@ -183,7 +183,7 @@ def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
         arc += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _augment(bridge, arcs, room, excess, search):  # type: ignore[no-untyped-def]
     """Send what fits from root to root over an arc between the trees; full arcs leave orphans."""
     parent, head, sister = search.parent, arcs.head, arcs.sister
@@ -207,7 +207,7 @@ def _augment(bridge, arcs, room, excess, search):  # type: ignore[no-untyped-def
         _orphan(sink, parent, search.orphans, search.cursor)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _send(node, flow, side, arcs, room, search):  # type: ignore[no-untyped-def]
     """Send flow along the way between a node and its root."""
     parent, head, sister = search.parent, arcs.head, arcs.sister
@@ -221,14 +221,14 @@ def _send(node, flow, side, arcs, room, search):  # type: ignore[no-untyped-def]
         node = head[up]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _orphan(node, parent, orphans, cursor):  # type: ignore[no-untyped-def]
     parent[node] = _ORPHAN
     orphans[cursor[_ORPHANS]] = node
     cursor[_ORPHANS] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
     """A new parent for every orphan, or its release from the tree; those nearest to the terminals first."""
     sides, parent, stamp, distance = search.side, search.parent, search.stamp, search.distance
@@ -251,7 +251,7 @@ def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
             _release(node, arcs, room, search)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-untyped-def]
     """Distance to the terminal, -1 if the way up ends at an orphan; noted for all nodes on the way."""
     at, away = node, 0
@@ -273,7 +273,7 @@ def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-unty
     return away
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _release(node, arcs, room, search):  # type: ignore[no-untyped-def]
     """Children of a node that leaves its tree become orphans, and who could take it back looks again."""
     sides, parent, queue, queued = search.side, search.parent, search.queue, search.queued

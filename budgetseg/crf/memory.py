@@ -1,15 +1,17 @@
-"""What inference keeps between runs: arrays of the right size, and flow that is nearly right for the next problem."""
+"""What inference keeps between runs: the graph, arrays of the right size, flow that is nearly right for the next."""
 
 import numpy as np
 
-from budgetseg.crf.arcs import Arcs, make_arcs
+from budgetseg.crf.arcs import Arcs, Incidence, breadth_first, find_incidence, make_arcs
 from budgetseg.crf.maxflow import Search, make_search
 from budgetseg.crf.moves import Moves, make_moves, revise
 from budgetseg.crf.problem import Problem
-from budgetseg.crf.terms import Terms, changed_edges, make_terms, scale_of
-from budgetseg.types import Float64, Int32
+from budgetseg.crf.terms import Terms, changed_edges, make_terms, reaches, spreads, whole_unary
+from budgetseg.types import Bool, Float64, Int32
 
 __all__ = ["Memory"]
+
+_MANY = 0.1  # of all edges have changed: from there on new graphs of the moves take less time than revised ones
 
 
 class Memory:
@@ -19,45 +21,54 @@ class Memory:
 
     Attributes
     ----------
-    arcs : the graph, renumbered
-    search : of the max-flow
-    moves : graphs of the moves, as the last run has left them
+    incidence : the edges at each node
+    order : (N,) int32, all nodes breadth first
+    search : of the max-flow, once a problem was taken
+    moves : graphs of the moves, as the last run has left them, once a problem was taken
     """
 
-    arcs: Arcs
+    incidence: Incidence
+    order: Int32
     search: Search
     moves: Moves
 
     def __init__(self) -> None:
-        self._edges: Int32 | None = None
+        self._edges = np.zeros((0, 2), np.int32)
         self._size = (0, 0)
         self._scale = 0.0
+        self._arcs: Arcs | None = None
         self._terms: Terms | None = None
         self._messages: Float64 | None = None
 
     def fit(self, problem: Problem) -> "Memory":
         """Itself, ready for the graph of a problem."""
         size = (problem.n_nodes, problem.n_labels)
-        if self._edges is None or self._size != size or not np.array_equal(self._edges, problem.edges):
+        if self._size != size or not np.array_equal(self._edges, problem.edges):
             self._edges, self._size = problem.edges.copy(), size
-            self.arcs = make_arcs(problem.n_nodes, problem.edges)
-            self.search = make_search(problem.n_nodes)
-            self._terms = self._messages = None
+            self.incidence = find_incidence(problem.n_nodes, problem.edges)
+            self.order = breadth_first(self.incidence)
+            self._arcs = self._terms = self._messages = None
         return self
 
-    def take(self, problem: Problem) -> Terms:
+    @property
+    def arcs(self) -> Arcs:
+        """The graph, renumbered; made when it is first asked for."""
+        if self._arcs is None:
+            self._arcs = make_arcs(self._edges, self.incidence, self.order)
+        return self._arcs
+
+    def take(self, problem: Problem, free: Bool, scale: float) -> Terms:
         """A problem in the order of the arcs; the graphs of the moves are made, or revised, to be those of it."""
-        scale = scale_of(problem)
-        terms = make_terms(problem, self.arcs, scale)
-        changed = np.arange(len(problem.edges))
-        if self._terms is None or scale != self._scale:
+        nodes = whole_unary(problem, scale), reaches(problem, spreads(problem, scale)), free
+        terms, old = make_terms(problem, nodes, self.arcs, scale), self._terms
+        changed = None if old is None or scale != self._scale else changed_edges(old, terms, self.arcs)
+        if old is None or changed is None or len(changed) > _MANY * len(problem.edges):
             self.moves = make_moves(problem.n_labels, problem.n_nodes, len(problem.edges))
+            self.search = make_search(problem.n_nodes)
         else:
-            changed = changed_edges(self._terms, terms)
-            revise(self.arcs, self._terms, terms, changed, self.moves)
-        # A copy of the tables: whoever owns them may write to them before the next run.
-        values = terms.values.copy() if self._terms is None or len(changed) else self._terms.values
-        self._scale, self._terms = scale, terms._replace(values=values)
+            revise(self.arcs, old, terms, changed, self.moves)
+        # A copy of the factors: whoever owns them may write to them before the next run.
+        self._scale, self._terms = scale, terms._replace(factors=terms.factors.copy())
         return terms
 
     def messages(self) -> Float64:

@@ -7,11 +7,10 @@ Where neither has any descriptor, all are expected, and the table depends on the
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
+from budgetseg.crf.kernels import kernel, loose
 from budgetseg.crf.problem import Problem
 from budgetseg.types import Float32, Graph, Int32, Int64
 
@@ -79,114 +78,133 @@ def importance(amounts: Int64) -> Float32:
 
 def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
     """The energy of a video; larger supervoxels and longer contacts count more."""
-    sizes = importance(graph.sizes)
     log_p = -np.log(np.maximum(evidence.probabilities, LEAST))
-    unary = sizes[:, None] * (crf.unary_weight * log_p + crf.unary_bias)
-    contact = importance(graph.contact)
-    alike, mixed = _sort_edges(graph.edges, evidence.subsets)
-    weight = contact.copy()
-    weight[alike] *= _similarity(graph.edges[alike], evidence, crf.contrast)
-    tables = np.empty((2 + len(mixed), *crf.pair.shape), np.float32)
-    tables[0] = crf.pair
-    tables[1] = crf.pair * np.exp(-crf.contrast * _expected_distances(crf.expected, evidence.starts))
-    known = evidence.inputs, evidence.subsets, evidence.starts
-    apart = _node_distances(graph.edges[mixed], *known, np.ascontiguousarray(crf.expected.T))
-    _mixed_tables(graph.edges[mixed], *known, apart, crf.pair, crf.contrast, tables[2:])
-    table_of = np.ones(len(graph.edges), np.int32)
-    table_of[alike] = 0
-    table_of[mixed] = 2 + np.arange(len(mixed))
-    return Problem(np.ascontiguousarray(unary, np.float32), graph.edges, tables, table_of, weight)
+    unary = importance(graph.sizes)[:, None] * (crf.unary_weight * log_p + crf.unary_bias)
+    rate, expected = np.float32(-crf.contrast), np.ascontiguousarray(crf.expected.T)
+    weight = importance(graph.contact) * np.exp(rate * _shared_distances(graph.edges, evidence))
+    tables = np.stack([crf.pair, crf.pair * np.exp(rate * _expected_distances(expected, len(evidence.starts) - 1))])
+    table_of, factor_of, distances = _missing_distances(graph.edges, evidence, expected)
+    factors = np.exp(rate * distances)
+    return Problem(np.ascontiguousarray(unary, np.float32), graph.edges, tables, table_of, weight, factors, factor_of)
 
 
-def _sort_edges(edges: Int32, subsets: Int32) -> tuple[Int64, Int64]:
-    """Edges whose ends have the same descriptors, at least one; and those whose ends have not."""
-    first, second = subsets[edges[:, 0]], subsets[edges[:, 1]]
-    return np.flatnonzero((first == second) & (first > 0)), np.flatnonzero(first != second)
-
-
-def _similarity(edges: Int32, evidence: Evidence, contrast: float) -> Float32:
-    distances: Float32 = _distances(edges, evidence.inputs, evidence.subsets, evidence.starts)
-    return np.asarray(np.exp(-contrast * distances), np.float32)
-
-
-def _expected_distances(expected: Float32, starts: Int64) -> Float32:
-    """Half the mean squared distance of what is expected of two labels, (L, L); none without descriptors."""
-    found = np.zeros((expected.shape[1], expected.shape[1]), np.float32)
-    for start, stop in pairwise(starts):
-        block = expected[start:stop]
-        found += ((block[:, :, None] - block[:, None, :]) ** 2).sum(axis=0) / 2
-    return found / np.float32(max(len(starts) - 1, 1))
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _distances(edges, inputs, subsets, starts):  # type: ignore[no-untyped-def]
-    """Half the mean squared distance over the descriptors of the first end, (E,)."""
-    found = np.empty(len(edges), np.float32)
-    for e in range(len(edges)):
-        i, j = edges[e]
-        total, n = np.float32(0), 0
-        for k in range(len(starts) - 1):
-            if subsets[i] >> k & 1:
-                total += _apart(inputs[i, starts[k] : starts[k + 1]], inputs[j, starts[k] : starts[k + 1]])
-                n += 1
-        found[e] = total / np.float32(n)
+def _shared_distances(edges: Int32, evidence: Evidence) -> Float32:
+    """Half the squared distance over the descriptors of both ends, over the number of those of either, (E,)."""
+    found = np.zeros(len(edges), np.float32)
+    _compare_ends(edges, evidence.inputs, evidence.subsets, evidence.starts, found)
     return found
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _node_distances(edges, inputs, subsets, starts, expected):  # type: ignore[no-untyped-def]
-    """Half the squared distance of descriptors to what is expected of labels, (N, D, L); expected is (L, d).
+def _expected_distances(expected: Float32, n_descriptors: int) -> Float32:
+    """Half the mean squared distance of what is expected (L, d) of two labels, (L, L); none without descriptors."""
+    found = np.zeros((len(expected), len(expected)), np.float32)
+    _compare_all(expected, found)
+    return found / np.float32(max(n_descriptors, 1))
 
-    Only where the other end of some edge lacks the descriptor, else it is anything. Once for all edges of a node.
+
+def _missing_distances(edges: Int32, evidence: Evidence, expected: Float32) -> tuple[Int32, Int32, Float32]:
+    """The table of each edge, the rows of both ends, (E, 2), and the rows: distances for every label, (F, L).
+
+    Half the squared distance of the other end's descriptors to what is expected (L, d) of a label, over those that an
+    end lacks, over the number of those of either.
     """
-    wanted = np.zeros(len(subsets), np.int32)
+    n_nodes, n_labels, n_descriptors = len(evidence.subsets), len(expected), len(evidence.starts) - 1
+    wanted, of_none = np.zeros((2, n_nodes), np.int32)
+    table_of, row_of = np.zeros(len(edges), np.int32), np.zeros((len(edges), 2), np.int32)
+    n_rows = _sort_ends(edges, evidence.subsets, wanted, of_none, table_of, row_of)
+    apart = np.empty((n_nodes, n_descriptors, n_labels), np.float32)
+    _compare_expected(evidence.inputs, wanted, evidence.starts, expected, apart)
+    rows = np.zeros((n_rows, n_labels), np.float32)
+    _add_missing(edges, evidence.subsets, apart, row_of, rows)
+    return table_of, row_of, rows
+
+
+@kernel
+def _sort_ends(edges, subsets, wanted, of_none, table_of, row_of):  # type: ignore[no-untyped-def]
+    """Fill in the descriptors of each node that some neighbour lacks, the table and rows of each edge; number the rows.
+
+    Table 1 is for edges between ends without any descriptors. Row 0 is for ends that lack nothing. All neighbours of a
+    node that have nothing at all share a row.
+    """
+    n = 1
     for e in range(len(edges)):
-        i, j = edges[e]
-        wanted[i] |= subsets[i] & ~subsets[j]
-        wanted[j] |= subsets[j] & ~subsets[i]
-    found = np.empty((len(subsets), len(starts) - 1, len(expected)), np.float32)
-    for i in range(len(subsets)):
+        for end in range(2):
+            own, other = subsets[edges[e, end]], edges[e, 1 - end]
+            lacking = subsets[other] & ~own
+            wanted[other] |= lacking
+            if lacking and own == 0 and of_none[other] > 0:
+                row_of[e, end] = of_none[other]
+            elif lacking:
+                row_of[e, end] = n
+                if own == 0:
+                    of_none[other] = n
+                n += 1
+            elif own == 0 and subsets[other] == 0:
+                table_of[e] = 1
+    return n
+
+
+@loose
+def _compare_ends(edges, inputs, subsets, starts, found):  # type: ignore[no-untyped-def]
+    for e in range(len(edges)):
+        i, j = edges[e, 0], edges[e, 1]
+        shared, total, k = subsets[i] & subsets[j], np.float32(0), 0
+        while shared >> k:
+            if shared >> k & 1:
+                start = starts[k]
+                while shared >> k & 1:  # descriptors that lie side by side at once
+                    k += 1
+                total += _apart(inputs[i, start : starts[k]], inputs[j, start : starts[k]])
+            k += 1
+        if shared:
+            found[e] = total / np.float32(_n_bits(subsets[i] | subsets[j]))
+
+
+@loose
+def _compare_all(expected, found):  # type: ignore[no-untyped-def]
+    for a in range(len(expected)):
+        for b in range(a):
+            found[a, b] = found[b, a] = _apart(expected[a], expected[b])
+
+
+@loose
+def _compare_expected(inputs, wanted, starts, expected, apart):  # type: ignore[no-untyped-def]
+    """Fill in distances where they are wanted; elsewhere they are anything."""
+    for i in range(len(wanted)):
         for k in range(len(starts) - 1):
             if wanted[i] >> k & 1:
-                start, stop = starts[k], starts[k + 1]
-                own = inputs[i, start:stop]
+                own = inputs[i, starts[k] : starts[k + 1]]
                 for label in range(len(expected)):
-                    found[i, k, label] = _apart(own, expected[label, start:stop])
-    return found
+                    apart[i, k, label] = _apart(own, expected[label, starts[k] : starts[k + 1]])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _mixed_tables(edges, inputs, subsets, starts, apart, pair, contrast, tables):  # type: ignore[no-untyped-def]
-    """Write price times similarity of each edge (E, L, L).
-
-    Distances are sums of a part that is common, one of the first end's label and one of the second's, so similarities
-    are products: 2L + 1 exponentials for L² of them.
-    """
-    n_labels = len(pair)
-    of_first, of_second = np.empty(n_labels, np.float32), np.empty(n_labels, np.float32)
+@loose
+def _add_missing(edges, subsets, apart, row_of, rows):  # type: ignore[no-untyped-def]
+    done = 0
     for e in range(len(edges)):
-        i, j = edges[e]
-        of_first[:], of_second[:], common, n = 0, 0, np.float32(0), 0
-        for k in range(len(starts) - 1):
-            has_i, has_j = subsets[i] >> k & 1, subsets[j] >> k & 1
-            n += has_i | has_j
-            if has_i and has_j:
-                common += _apart(inputs[i, starts[k] : starts[k + 1]], inputs[j, starts[k] : starts[k + 1]])
-            elif has_i:
-                of_second += apart[i, k]
-            elif has_j:
-                of_first += apart[j, k]
-        rate = np.float32(-contrast / n)
-        same = np.exp(rate * common)
-        for label in range(n_labels):
-            of_first[label] = same * np.exp(rate * of_first[label])
-            of_second[label] = np.exp(rate * of_second[label])
-        for a in range(n_labels):
-            for b in range(n_labels):
-                tables[e, a, b] = pair[a, b] * of_first[a] * of_second[b]
+        for end in range(2):
+            if row_of[e, end] > done:
+                done = row_of[e, end]
+                own, other = edges[e, end], edges[e, 1 - end]
+                lacking, n = subsets[other] & ~subsets[own], np.float32(_n_bits(subsets[own] | subsets[other]))
+                for k in range(apart.shape[1]):
+                    if lacking >> k & 1:
+                        for label in range(apart.shape[2]):
+                            rows[done, label] += apart[other, k, label]
+                for label in range(apart.shape[2]):
+                    rows[done, label] /= n
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel
+def _n_bits(subset):  # type: ignore[no-untyped-def]
+    n = 0
+    while subset:
+        subset &= subset - 1
+        n += 1
+    return n
+
+
+@loose
 def _apart(first, second):  # type: ignore[no-untyped-def]
     """Half the squared distance of two vectors; counted from 0, which the compiler makes vector code of."""
     total = np.float32(0)

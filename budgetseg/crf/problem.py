@@ -1,23 +1,25 @@
 """What inference minimises: one energy per node and label, one table per edge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
 from budgetseg.errors import UsageError
-from budgetseg.types import Float32, Int32
+from budgetseg.types import Float32, Float64, Int32
 
-__all__ = ["Problem", "check_labels", "energy", "make_problem"]
+__all__ = ["Problem", "check_labels", "edge_energies", "energy", "make_problem", "without_factors"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A pairwise energy: Σ_i unary[i, y_i] + Σ_e weight[e] · tables[table_of[e], y_first(e), y_second(e)].
+    """A pairwise energy: unaries of the labels that nodes have, and for every edge with a and b at its ends.
 
-    Potts is a single table; a table of its own for every edge is K = E with weight 1. Letters: N nodes, L labels,
-    E edges, K tables.
+        weight[e] · tables[table_of[e], a, b] · factors[factor_of[e, 0], a] · factors[factor_of[e, 1], b]
+
+    Potts is a single table; a table of its own for every edge is K = E with weight 1. Factors make many tables of few
+    numbers. Letters: N nodes, L labels, E edges, K tables, F rows of factors.
 
     Attributes
     ----------
@@ -26,6 +28,8 @@ class Problem:
     tables : (K, L, L) float32, rows are labels of the first end, columns of the second
     table_of : (E,) int32, the table of each edge
     weight : (E,) float32, what the table of each edge is multiplied with
+    factors : (F, L) float32, not negative; what rows or columns of a table are multiplied with, all one in the first
+    factor_of : (E, 2) int32, the factors of the rows and of the columns of each edge's table
     """
 
     unary: Float32
@@ -33,6 +37,8 @@ class Problem:
     tables: Float32
     table_of: Int32
     weight: Float32
+    factors: Float32
+    factor_of: Int32
 
     @property
     def n_nodes(self) -> int:
@@ -68,6 +74,8 @@ def make_problem(
         stack,
         np.ascontiguousarray(table_of, dtype=np.int32),
         np.ones(len(ends), np.float32) if weight is None else np.ascontiguousarray(weight, dtype=np.float32),
+        np.ones((1, stack.shape[-1]), np.float32),
+        np.zeros((len(ends), 2), np.int32),
     )
     _check(problem)
     return problem
@@ -110,16 +118,46 @@ def check_labels(problem: Problem, labels: ArrayLike) -> Int32:
 
 def energy(problem: Problem, labels: Int32) -> float:
     """Energy of a labelling (N,), summed in double precision."""
-    return float(
-        _energy(problem.unary, problem.edges, problem.tables, problem.table_of, problem.weight, np.asarray(labels))
+    return float(_unaries(problem.unary, np.asarray(labels)) + edge_energies(problem, labels).sum())
+
+
+def edge_energies(problem: Problem, labels: Int32) -> Float64:
+    """Energy of every edge under a labelling (N,)."""
+    pairs = problem.tables, problem.table_of, problem.factors, problem.factor_of
+    found: Float64 = _edge_energies(problem.edges, problem.weight, *pairs, np.asarray(labels))
+    return found
+
+
+def without_factors(problem: Problem) -> Problem:
+    """The same problem, with a table of its own for every edge that has factors."""
+    factored = np.flatnonzero(problem.factor_of.any(axis=1))
+    rows, columns = problem.factors[problem.factor_of[factored]].transpose(1, 0, 2)
+    own = problem.tables[problem.table_of[factored]] * rows[:, :, None] * columns[:, None, :]
+    table_of = problem.table_of.copy()
+    table_of[factored] = len(problem.tables) + np.arange(len(factored))
+    tables = np.concatenate([problem.tables, own])
+    return replace(
+        problem,
+        tables=tables,
+        table_of=table_of,
+        factors=problem.factors[:1],
+        factor_of=np.zeros_like(problem.factor_of),
     )
 
 
 @njit(cache=True, nogil=True)
-def _energy(unary, edges, tables, table_of, weight, labels):  # type: ignore[no-untyped-def]
+def _unaries(unary, labels):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(unary)):
         total += np.float64(unary[i, labels[i]])
-    for e in range(len(edges)):
-        total += np.float64(weight[e]) * np.float64(tables[table_of[e], labels[edges[e, 0]], labels[edges[e, 1]]])
     return total
+
+
+@njit(cache=True, nogil=True)
+def _edge_energies(edges, weight, tables, table_of, factors, factor_of, labels):  # type: ignore[no-untyped-def]
+    found = np.empty(len(edges))
+    for e in range(len(edges)):
+        a, b = labels[edges[e, 0]], labels[edges[e, 1]]
+        both = np.float64(factors[factor_of[e, 0], a]) * np.float64(factors[factor_of[e, 1], b])
+        found[e] = np.float64(weight[e]) * np.float64(tables[table_of[e], a, b]) * both
+    return found

@@ -4,46 +4,69 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from budgetseg.crf.arcs import Arcs
+from budgetseg.crf.kernels import inlined, kernel
 from budgetseg.crf.problem import Problem
-from budgetseg.types import Float32, Float64, Int64
+from budgetseg.types import Bool, Float32, Float64, Int64
 
-__all__ = ["Terms", "changed_edges", "make_terms", "scale_of", "whole"]
+__all__ = [
+    "BACK",
+    "EARLY",
+    "LATE",
+    "THERE",
+    "Terms",
+    "add_costs",
+    "both_ways",
+    "changed_edges",
+    "make_terms",
+    "reaches",
+    "scale_of",
+    "spreads",
+    "whole",
+    "whole_unary",
+]
 
-_RANGE = 2.0**58  # no sum of whole-number energies leaves it
+THERE, BACK, EARLY, LATE = range(4)
+"""What is in `Terms.place`."""
+_RANGE = 2.0**50  # no sum of whole-number energies leaves it, so that double precision adds them exactly
+_COARSE = 1.5 * 2.0**52
 _STEP = 8  # powers of two: a slightly different problem should have the same scale
 
 
 class Terms(NamedTuple):
-    """N nodes, E edges, L labels, K tables.
+    """N nodes, E edges, L labels, K tables, F rows of factors.
 
-    If its earlier node has label a and its later one b, the energy of edge k is
+    If its earlier node has label a and its later one b, the energy of edge k is, but for rounding,
 
-        weight[k] · values[place[k] + a · row[k] + b · column[k]]
+        weight[k] · values[place[k, THERE] + a · L + b] · factors[place[k, EARLY] + a] · factors[place[k, LATE] + b]
 
     Attributes
     ----------
-    unary : (N, L) int64
-    values : (K·L·L,) float32, the tables of the problem
-    place : (E,) int64, where the table of each edge begins
-    row, column : (E,) int64, L and 1, or 1 and L where the earlier node is the second end
+    unary : (N, L) float64, whole numbers
+    reach : (N,) float64, the most that a node's edges can win by any change of its label
+    free : (N,) bool, whether a node might come to take another label than it had at first
+    values : (2K·L·L,) float32, the tables of the problem, then the same turned around
+    factors : (F·L,) float32, those of the problem
+    place : (E, 4) int64, where the table of an edge begins of which rows are labels of the earlier node, where the one
+        of which they are labels of the later, and where the factors of the earlier and of the later begin
     weight : (E,) float64, times the scale
     """
 
-    unary: Int64
+    unary: Float64
+    reach: Float64
+    free: Bool
     values: Float32
+    factors: Float32
     place: Int64
-    row: Int64
-    column: Int64
     weight: Float64
 
 
 def scale_of(problem: Problem) -> float:
     """The power of two that makes energies whole numbers, about as fine as their sum allows."""
     bound = problem.unary.size * _largest(problem.unary)
-    bound += 4 * _largest(problem.tables) * float(np.abs(problem.weight).sum(dtype=np.float64))
+    dearest = _largest(problem.tables) * _largest(problem.factors) ** 2
+    bound += 4 * dearest * float(np.abs(problem.weight).sum(dtype=np.float64))
     return 2.0 ** (_STEP * math.floor(math.log2(_RANGE / bound) / _STEP)) if bound > 0 else 1.0
 
 
@@ -51,51 +74,123 @@ def _largest(values: Float32) -> float:
     return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
-def make_terms(problem: Problem, arcs: Arcs, scale: float) -> Terms:
-    """A problem as its moves need it."""
-    n_labels = problem.n_labels
-    return Terms(
-        _reordered(problem.unary, arcs.order, scale),
-        problem.tables.reshape(-1),
-        problem.table_of[arcs.edge] * np.int64(n_labels * n_labels),
-        np.where(arcs.flipped, 1, n_labels),
-        np.where(arcs.flipped, n_labels, 1),
-        problem.weight[arcs.edge] * np.float64(scale),
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def whole(energy):  # type: ignore[no-untyped-def]
-    """The nearest whole number."""
-    return np.int64(np.rint(energy))
-
-
-@njit(cache=True, nogil=True)
-def _reordered(unary, order, scale):  # type: ignore[no-untyped-def]
-    """Unaries in another order and in whole numbers."""
-    found = np.empty(unary.shape, np.int64)
-    for i in range(len(order)):
-        for label in range(unary.shape[1]):
-            found[i, label] = whole(unary[order[i], label] * scale)
+def whole_unary(problem: Problem, scale: float) -> Float64:
+    """Unaries in whole numbers, (N, L)."""
+    found = np.empty(problem.unary.shape)
+    _whole(problem.unary, scale, found)
     return found
 
 
-def changed_edges(old: Terms, new: Terms) -> Int64:
-    """Edges whose energies differ, in order."""
-    if old.values.shape != new.values.shape:
-        return np.arange(len(new.place))
-    size = new.unary.shape[1] ** 2
-    differ = _differ(old.values.reshape(-1, size), new.values.reshape(-1, size))
-    return np.flatnonzero((old.weight != new.weight) | (old.place != new.place) | differ[new.place // size])
+def make_terms(problem: Problem, nodes: tuple[Float64, Float64, Bool], arcs: Arcs, scale: float) -> Terms:
+    """A problem as its moves need it, with unary, reach and free of all nodes, in the order of the problem."""
+    place, weight = np.empty((len(arcs.edge), 4), np.int64), np.empty(len(arcs.edge))
+    edges = problem.table_of, problem.factor_of, problem.weight
+    _place(*edges, arcs.edge, arcs.flipped, problem.tables.shape, scale, place, weight)
+    values, factors = both_ways(problem.tables), problem.factors.reshape(-1)
+    unary, reach, free = nodes
+    own = unary.take(arcs.order, axis=0), reach[arcs.order], free[arcs.order]
+    return Terms(*own, values, factors, place, weight)
 
 
-@njit(cache=True, nogil=True)
-def _differ(old, new):  # type: ignore[no-untyped-def]
-    """Tables that are not equal, (K,)."""
-    different = np.zeros(len(old), np.bool_)
-    for k in range(len(old)):
-        unequal = False
-        for place in range(old.shape[1]):
-            unequal |= old[k, place] != new[k, place]
-        different[k] = unequal
-    return different
+def both_ways(tables: Float32) -> Float32:
+    """Tables (K, L, L) and the same turned around, (2K·L·L,)."""
+    return np.concatenate([tables.reshape(-1), tables.transpose(0, 2, 1).reshape(-1)])
+
+
+def spreads(problem: Problem, scale: float) -> Float64:
+    """The most that the energy of an edge changes by, in whole numbers, (E,)."""
+    tables = problem.tables.max(axis=(1, 2), initial=0) - problem.tables.min(axis=(1, 2), initial=0)
+    found, own = np.empty(len(problem.edges)), (problem.table_of, problem.factor_of, problem.weight)
+    _spread(*own, tables, problem.factors, scale, np.zeros(len(problem.factors)), found)
+    return found
+
+
+def reaches(problem: Problem, spread: Float64) -> Float64:
+    """Sum of what the energies of a node's edges change by, (N,)."""
+    found = np.zeros(problem.n_nodes)
+    _sum(problem.edges, spread, found)
+    return found
+
+
+@inlined
+def whole(energy):  # type: ignore[no-untyped-def]
+    """The nearest whole number: adding rounds where doubles of that size lie one apart; in vector code, unlike rint."""
+    return energy + _COARSE - _COARSE
+
+
+@kernel
+def add_costs(costs, weight, row, factors, factor):  # type: ignore[no-untyped-def]
+    """Add what an edge charges each label of a node, from its table's row for the label of the other end.
+
+    Parameters
+    ----------
+    costs : (L,) float64, to which it is added
+    weight : of the edge, times the scale
+    row : (L,) float32
+    factors : (L,) float32, of the node
+    factor : of the other end's label
+    """
+    for label in range(len(costs)):
+        costs[label] += whole(weight * row[label] * (np.float64(factors[label]) * np.float64(factor)))
+
+
+@kernel
+def _whole(energies, scale, found):  # type: ignore[no-untyped-def]
+    for i in range(energies.shape[0]):
+        for label in range(energies.shape[1]):
+            found[i, label] = whole(energies[i, label] * scale)
+
+
+@kernel
+def _spread(table_of, factor_of, weight, tables, factors, scale, largest, found):  # type: ignore[no-untyped-def]
+    for row in range(len(factors)):
+        for label in range(factors.shape[1]):
+            largest[row] = max(largest[row], factors[row, label])
+    for e in range(len(found)):
+        factor = largest[factor_of[e, 0]] * largest[factor_of[e, 1]]
+        found[e] = np.ceil(abs(weight[e]) * scale * tables[table_of[e]] * factor) + 2  # energies are rounded
+
+
+@kernel
+def _sum(edges, values, found):  # type: ignore[no-untyped-def]
+    for e in range(len(edges)):
+        found[edges[e, 0]] += values[e]
+        found[edges[e, 1]] += values[e]
+
+
+@kernel
+def _place(table_of, factor_of, weight, edge, flipped, shape, scale, place, scaled):  # type: ignore[no-untyped-def]
+    n_tables, n_labels, _ = shape
+    for k in range(len(edge)):
+        e, turned = edge[k], 1 if flipped[k] else 0
+        place[k, THERE] = (table_of[e] + turned * n_tables) * n_labels * n_labels
+        place[k, BACK] = (table_of[e] + (1 - turned) * n_tables) * n_labels * n_labels
+        place[k, EARLY] = factor_of[e, turned] * n_labels
+        place[k, LATE] = factor_of[e, 1 - turned] * n_labels
+        scaled[k] = weight[e] * scale
+
+
+def changed_edges(old: Terms, new: Terms, arcs: Arcs) -> Int64:
+    """Edges whose energies differ, or of which an end is free that was not, or is not any more; in order."""
+    if len(old.values) != len(new.values) or len(old.factors) != len(new.factors):
+        return np.arange(len(new.weight))
+    n_labels = new.unary.shape[1]
+    tables, factors = (
+        (before.reshape(-1, size) != after.reshape(-1, size)).any(axis=1)
+        for before, after, size in ((old.values, new.values, n_labels**2), (old.factors, new.factors, n_labels))
+    )
+    found = np.empty(len(new.weight), np.bool_)
+    _compare(old.place, new.place, old.weight, new.weight, tables, factors, n_labels, found)
+    freed = old.free != new.free
+    if freed.any():
+        found |= freed[arcs.head[arcs.arc]] | freed[arcs.head[arcs.sister[arcs.arc]]]
+    return np.flatnonzero(found)
+
+
+@kernel
+def _compare(old_place, place, old_weight, weight, tables, factors, n_labels, found):  # type: ignore[no-untyped-def]
+    for k in range(len(found)):
+        found[k] = old_weight[k] != weight[k] or tables[place[k, THERE] // (n_labels * n_labels)]
+        for at in range(4):
+            found[k] |= old_place[k, at] != place[k, at]
+        found[k] |= factors[place[k, EARLY] // n_labels] | factors[place[k, LATE] // n_labels]

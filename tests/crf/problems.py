@@ -1,5 +1,6 @@
 """Random problems, small enough to try all labellings."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,8 +12,9 @@ from budgetseg.types import Float32, Float64, Int32
 
 few = settings(deadline=None, max_examples=60)
 
-KINDS = ("potts", "metric", "any", "negative", "whole")
-"""Of tables: regular for all moves (the first two), or not."""
+REGULAR = ("potts", "metric")
+"""Of tables, for all moves."""
+KINDS = (*REGULAR, "any", "negative", "whole")
 
 
 def random_edges(n: int, n_edges: int, rng: np.random.Generator) -> Int32:
@@ -47,7 +49,15 @@ def random_problem(n: int, n_labels: int, n_edges: int, kind: str, seed: int) ->
     unary = rng.normal(size=(n, n_labels)) * rng.choice([0.3, 1, 4])
     if kind == "whole":
         return make_problem(np.rint(unary), edges, tables)
-    return make_problem(unary, edges, tables, weight=rng.random(len(edges)) * rng.choice([0.5, 2]))
+    problem = make_problem(unary, edges, tables, weight=rng.random(len(edges)) * rng.choice([0.5, 2]))
+    return problem if kind in REGULAR else with_factors(problem, rng)
+
+
+def with_factors(problem: Problem, rng: np.random.Generator) -> Problem:
+    """Some ends of edges have factors."""
+    factors = np.concatenate([np.ones((1, problem.n_labels)), rng.random((3, problem.n_labels))])
+    factor_of = rng.integers(0, 4, (len(problem.edges), 2)) * rng.integers(0, 2, (len(problem.edges), 2))
+    return replace(problem, factors=factors.astype(np.float32), factor_of=factor_of.astype(np.int32))
 
 
 @st.composite
@@ -65,8 +75,10 @@ def random_labels(problem: Problem, seed: int) -> Int32:
 def plain_energy(problem: Problem, labels: Int32) -> float:
     """The formula in the docstring of `Problem`."""
     total = sum(float(problem.unary[i, label]) for i, label in enumerate(labels))
-    for (i, j), table, weight in zip(problem.edges, problem.table_of, problem.weight, strict=True):
-        total += float(weight) * float(problem.tables[table, labels[i], labels[j]])
+    for e, (i, j) in enumerate(problem.edges):
+        a, b, (rows, columns) = labels[i], labels[j], problem.factor_of[e]
+        factor = float(problem.factors[rows, a]) * float(problem.factors[columns, b])
+        total += float(problem.weight[e]) * float(problem.tables[problem.table_of[e], a, b]) * factor
     return total
 
 

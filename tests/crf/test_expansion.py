@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from budgetseg.crf import INFERENCE, Memory, Problem, energy, expand, make_problem
+from budgetseg.crf import INFERENCE, Memory, Problem, energy, expand, expansion, make_problem
 from budgetseg.types import Int32
-from tests.crf.problems import KINDS, few, least_energy, potts, problems, random_labels, random_problem
+from tests.crf.problems import KINDS, REGULAR, few, least_energy, potts, problems, random_labels, random_problem
 
-REGULAR = ("potts", "metric")
 CLOSE = 1e-9
 
 
@@ -178,8 +177,65 @@ def _seconds(run: Callable[[], Int32]) -> float:
     return min(times)
 
 
+class Patience:
+    """Is enough when it was asked often enough."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit, self.n_asked = limit, 0
+
+    def __call__(self) -> bool:
+        self.n_asked += 1
+        return self.n_asked > self.limit
+
+
+@pytest.mark.parametrize("with_memory", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_later_it_is_enough_the_lower_the_energy(
+    kind: str, with_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expansion, "_UNASKED", 0)  # asked after every move
+    for seed in range(10):
+        problem = random_problem(60, 5, 180, kind, seed)
+        begin, endless = random_labels(problem, seed) if seed % 2 else None, Patience(np.inf)
+        best, memory = expand(problem, begin), Memory() if with_memory else None
+        assert np.array_equal(expand(problem, begin, None, endless), best)
+        by_unary = np.argmin(problem.unary, axis=1).astype(np.int32)
+        before = energy(problem, by_unary if begin is None else begin)
+        for limit in range(endless.n_asked + 1):
+            now = energy(problem, expand(problem, begin, memory, Patience(limit)))
+            assert now <= before + CLOSE
+            before = now
+        assert before == energy(problem, best)
+        assert endless.n_asked > problem.n_labels
+
+
+def test_it_is_asked_as_often_for_the_same_problem_whatever_is_remembered() -> None:
+    problem, memory = street(), Memory()
+    for begin in (None, random_labels(problem, 0)):
+        patiences = [Patience(np.inf) for _ in range(3)]
+        for patience, of in zip(patiences, (Memory(), memory, memory), strict=True):
+            expand(problem, begin, of, patience)
+        assert len({patience.n_asked for patience in patiences}) == 1
+
+
 @pytest.mark.parametrize("name", INFERENCE)
 class TestEveryWayOfInference:
+    def test_what_is_enough_at_once_costs_nothing_and_is_not_worse_than_the_start(self, name: str) -> None:
+        for seed, kind in enumerate(KINDS):
+            problem = random_problem(30, 4, 60, kind, seed)
+            start = random_labels(problem, seed)
+            by_unary = np.argmin(problem.unary, axis=1)
+            assert np.array_equal(INFERENCE[name](problem, None, None, lambda: True), by_unary)
+            assert energy(problem, INFERENCE[name](problem, start, None, lambda: True)) <= energy(problem, start)
+
+    def test_what_is_enough_soon_is_a_labelling_that_is_not_worse_than_the_start(self, name: str) -> None:
+        for seed, kind in enumerate(KINDS):
+            problem = random_problem(30, 4, 60, kind, seed)
+            start = random_labels(problem, seed)
+            for limit in range(4):
+                labels = INFERENCE[name](problem, start, None, Patience(limit))
+                assert energy(problem, labels) <= energy(problem, start)
+
     def test_a_single_node_takes_its_best_label(self, name: str) -> None:
         assert INFERENCE[name](make_problem([[3, 1, 2]], [], potts(3))).tolist() == [1]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from budgetseg.crf import expand
 from budgetseg.crf.potentials import Crf, Evidence, expected_inputs, make_potentials
-from budgetseg.crf.problem import Problem
+from budgetseg.crf.problem import Problem, without_factors
 from budgetseg.types import Float64, Graph
 from tests.crf.problems import few
 from tests.graphs import graph_of, graphs, random_graph
@@ -60,7 +60,8 @@ def plain_table(crf: Crf, evidence: Evidence, i: int, j: int) -> Float64:
 
 def edge_tables(problem: Problem) -> Float64:
     """What each edge costs, (E, L, L)."""
-    return problem.weight[:, None, None].astype(np.float64) * problem.tables[problem.table_of]
+    plain = without_factors(problem)
+    return plain.weight[:, None, None].astype(np.float64) * plain.tables[plain.table_of]
 
 
 cases = pytest.mark.parametrize("case", CASES)
@@ -118,6 +119,15 @@ def test_edges_whose_ends_have_the_same_descriptors_share_a_table() -> None:
         problem = make_potentials(random_crf(0), random_evidence(30, case, 0), graph)
         assert len(problem.tables) == 2
         assert len(np.unique(problem.table_of)) == 1
+
+
+def test_neighbours_without_descriptors_share_their_factors() -> None:
+    graph, evidence = graph_of([[0, 1], [0, 2], [0, 3]], np.zeros((4, 3))), random_evidence(4, "all", 0)
+    evidence.subsets[1:3], evidence.subsets[3] = 0, 0b001
+    problem = make_potentials(random_crf(0), evidence, graph)
+    assert len(problem.tables) == 2
+    assert (problem.factor_of[:, 0] == 0).all()
+    assert problem.factor_of[0, 1] == problem.factor_of[1, 1] != problem.factor_of[2, 1]
 
 
 def test_supervoxels_that_look_alike_are_dearer_to_part() -> None:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from budgetseg.crf import Problem, energy, make_problem
-from budgetseg.crf.problem import check_labels
+from budgetseg.crf.problem import check_labels, without_factors
 from budgetseg.errors import UsageError
 from tests.crf.problems import few, plain_energy, potts, problems, random_labels
 
@@ -16,6 +16,14 @@ EDGES = np.array([[0, 1], [1, 2]], np.int32)
 def test_the_energy_is_the_sum_that_the_docstring_says(problem: Problem) -> None:
     labels = random_labels(problem, 0)
     assert energy(problem, labels) == pytest.approx(plain_energy(problem, labels), rel=1e-12, abs=1e-12)
+
+
+@given(problems())
+@few
+def test_without_factors_the_energy_is_the_same(problem: Problem) -> None:
+    labels, plain = random_labels(problem, 0), without_factors(problem)
+    assert not plain.factor_of.any()
+    assert energy(plain, labels) == pytest.approx(energy(problem, labels), rel=1e-5, abs=1e-5)
 
 
 def test_the_energy_is_summed_in_double_precision() -> None:
