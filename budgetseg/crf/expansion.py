@@ -69,7 +69,9 @@ def expand(
         return labels
     run = _prepare(problem, labels, memory)
     own = labels[run.arcs.order]
-    if first is None and not enough():
+    if first is None:
+        if enough():
+            return labels
         descend(run.arcs, run.terms, own)
     _minimise(run, own, enough)
     labels[run.arcs.order] = own

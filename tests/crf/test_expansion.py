@@ -209,6 +209,14 @@ def test_the_later_it_is_enough_the_lower_the_energy(
         assert endless.n_asked > problem.n_labels
 
 
+def test_once_it_was_enough_nobody_asks_again() -> None:
+    for begin in (None, random_labels(street(), 0)):
+        for limit in range(4):
+            patience = Patience(limit)
+            expand(street(), begin, None, patience)
+            assert patience.n_asked == limit + 1
+
+
 def test_it_is_asked_as_often_for_the_same_problem_whatever_is_remembered() -> None:
     problem, memory = street(), Memory()
     for begin in (None, random_labels(problem, 0)):
