@@ -66,12 +66,13 @@ def _ranks(values: Float64) -> Int64:
 def place_of(graph: Graph) -> Float32:
     """Where each supervoxel lies and how large it is, (N, N_PLACE): free of cost, since the graph is there anyway.
 
-    Soft bins of height and of width, the distance from the middle column, and the logarithm of the share of a frame
-    that it covers. Not how long it lives: that depends on the frame rate, which may be another than in training.
+    Soft bins of height and of width, the distance from the middle column, and the logarithm of what it covers of a
+    frame, relative to the others. Not how long it lives, nor its size as such: these depend on the frame rate and on
+    how many supervoxels were asked for, which may be others than in training.
     """
     boxes, centroids = graph.boxes, graph.centroids
     high, wide = (centroids[:, axis] / boxes[:, 2 * axis + 1].max() for axis in (1, 2))
     bins = [np.exp(-(((side[:, None] - KNOTS) / REACH) ** 2)) for side in (high, wide)]
-    frame = boxes[:, 3].max() * boxes[:, 5].max()
-    plain = [np.abs(wide - 0.5), np.log(graph.sizes / (boxes[:, 1] - boxes[:, 0]) / frame)]
+    covers = np.log(graph.sizes / (boxes[:, 1] - boxes[:, 0]))
+    plain = [np.abs(wide - 0.5), covers - covers.mean()]
     return np.concatenate([*bins, np.stack(plain, axis=1)], axis=1).astype(np.float32)

@@ -43,6 +43,9 @@ def train(
         int,
         typer.Option(min=0, help="Of learning the CRF's prices; 0 keeps one hand-set price for all pairs of classes."),
     ] = 20,
+    plans: Annotated[
+        bool, typer.Option(help="Choose static plans at the end, for runs without a learned policy; takes minutes.")
+    ] = True,
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
 ) -> None:
@@ -65,7 +68,7 @@ def train(
     recipe = TrainRecipe(
         classifiers=ClassifierRecipe(balance=balance),
         crf=CrfRecipe(balance=balance, n_rounds=rounds),
-        plans=PlanRecipe(balance=balance),
+        plans=PlanRecipe(balance=balance) if plans else None,
         networks=NetworkRecipe(n_steps=network_steps, device=device),
     )
     with ExitStack() as stages:

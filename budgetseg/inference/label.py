@@ -131,8 +131,7 @@ class _Job:
     ) -> None:
         self.engine, self.source, self.request = engine, source, request
         self.stopped, self.started = stopped, started
-        self.ledger = Ledger(None, request.scope)
-        self.books = Books(self.ledger, engine.costs)
+        self.books = Books(Ledger(None, request.scope), engine.costs)  # of the window at hand
 
     def run(self, earlier: Earlier | None) -> Labelled:
         full = _full_plan(self.source, self.request)
@@ -142,11 +141,12 @@ class _Job:
             plan = earlier.plan  # its supervoxels are of such frames
         elif self.request.scope == "total" and not budgets[0].is_share:
             plan = choose_plan(full, budgets[0].amount, self._floor_s)
-        for given_up in plan.lacks(full):
-            self.ledger.note(f"the budget is below the floor: {given_up}")
         self.plan, self.full = plan, full
-        self.done = Labelled([], [], [], plan)
+        self.done = Labelled([], [Ledger(None, self.request.scope) for _ in budgets], [], plan)
+        if earlier is None:
+            self._note(*(f"the budget is below the floor: {given_up}" for given_up in plan.lacks(full)))
         self.parts: list[list[UInt8]] = [[] for _ in budgets]
+        self.began_s = 0.0
         if plan.prior:
             self._label_by_prior(full.n_frames, full.size)
         else:
@@ -158,80 +158,106 @@ class _Job:
         for k, frames in enumerate(self._windows()):
             if self.stopped() and k:
                 break
-            run = WindowRun(self.engine, frames, self.ledger, self.started, self.request.seed + k)
+            run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
             run.stopped = self.stopped
             density = self.plan.density
             run.prepare(max(1, round(density * len(frames))), self._enabled(), known[k] if k < len(known) else None)
             self._label_window(run, n_done)
             n_done += len(frames)
+            self.books = Books(Ledger(None, self.request.scope), self.engine.costs)
+            self.began_s = self._now_s()
         if n_done == 0:
             raise VideoError(f"'{self.source.name}' gives no frame; check the file")
         if self.stopped():
             missing = self.full.n_frames - sum(len(part) for part in self.parts[-1])
             if missing > 0 and self.source.n_frames is not None:
-                self.ledger.note("stopped: the rest of the video has the most frequent class")
+                self._note("stopped: the rest of the video has the most frequent class")
                 self._label_by_prior(missing, self.full.size)
 
     def _label_window(self, run: WindowRun, n_done: int) -> None:
-        """A window at every budget."""
-        share = len(run.frames) / max(self.plan.n_worked - n_done, len(run.frames))
-        began_s = self._now_s() if n_done else 0.0
-        painted: list[int] = []
-        for j, budget in enumerate(self.request.budgets):
+        """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
+        before, painted = list(self.done.ledgers), []
+        for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
             out = np.empty(run.frames.shape[:3], np.uint8)
             if self.request.scope == "total":
-                total_s = budget.in_s(self._now_s() + (run.full_s() + run.closing_s()) / share)
-                deadline_s = began_s + (total_s - began_s) * share
-                work_left = run.label(deadline_s, out)
+                work_left = run.label(self.began_s + window_s, out, self._carry_s(out))
             else:
-                total_s = budget.in_s(run.full_s() / share)
-                before_s = sum(entry.spent_s for entry in self.ledger.descriptors.values())
-                work_left = run.spend(lambda end_s=before_s + total_s * share: end_s - self._descriptors_s())  # type: ignore[misc]
+                work_left = run.spend(lambda end_s=window_s: end_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
                 run.close()
                 run.paint(out)
             painted.append(len(run.closings) - 1)
             self.parts[j].append(self._carried(out))
-            self._account(j, run, total_s, work_left)
+            ledger = self._account(run, work_left)
+            self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
         closing = run.closing
         self.done.whys.append(
             Why(n_done, run.known(), closing.probabilities, closing.labels, run.trace, run.closings, painted)  # type: ignore[arg-type]
         )
 
+    def _budgets_s(self, run: WindowRun, n_done: int) -> list[tuple[float, float]]:
+        """Seconds for this window at every budget, and for all windows up to now, or all there are."""
+        budgets, ledgers = self.request.budgets, self.done.ledgers
+        if budgets[0].is_share:
+            full_s = run.full_s()
+            if self.request.scope == "total":
+                full_s += self._now_s() - self.began_s + run.closing_s()
+            own_s = [budget.in_s(full_s) for budget in budgets]
+            return [(own, own + (ledger.budget_s or 0.0)) for own, ledger in zip(own_s, ledgers, strict=True)]
+        share = len(run.frames) / max(self.plan.n_worked - n_done, len(run.frames))
+        largest_s = budgets[-1].amount
+        left_s = (largest_s - ledgers[-1].spent_s) * share
+        shares = [budget.amount / largest_s if budget.amount < largest_s else 1.0 for budget in budgets]
+        return [(left_s * part, budget.amount) for part, budget in zip(shares, budgets, strict=True)]
+
     def _carried(self, labels: UInt8) -> UInt8:
         """At the size of the video, and for the frames between those that were worked on."""
         height, width = self.full.size
-        if self.plan.size != self.full.size:
-            labels = np.stack([cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST) for one in labels])
-        return np.repeat(labels, self.plan.stride, axis=0) if self.plan.stride > 1 else labels
+        if self.plan.size == self.full.size and self.plan.stride == 1:
+            return labels
+        with self.books.stage("carrying", self._carry_work(labels)):
+            large = [cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST) for one in labels]
+            return np.repeat(np.stack(large), self.plan.stride, axis=0)
 
-    def _account(self, j: int, run: WindowRun, budget_s: float, work_left: bool) -> None:
-        ledger = self.ledger
-        ledger.budget_s = budget_s
-        ledger.spent_s = self._now_s() if self.request.scope == "total" else self._descriptors_s()
-        ledger.work_left = work_left
-        ledger.decisions, ledger.cache_hits = run.episode.n_decisions, run.live.cache.hits
-        ledger.cache_misses = run.live.cache.misses
-        if len(self.done.ledgers) <= j:
-            self.done.ledgers.append(ledger)
-        self.done.ledgers[j] = ledger.copy()
+    def _carry_s(self, labels: UInt8) -> float:
+        """Seconds that this is foretold to take."""
+        if self.plan.size == self.full.size and self.plan.stride == 1:
+            return 0.0
+        return self.books.foretold_s("carrying", self._carry_work(labels))
+
+    def _carry_work(self, labels: UInt8) -> float:
+        return float(len(labels) * self.plan.stride * self.full.size[0] * self.full.size[1])
+
+    def _account(self, run: WindowRun, work_left: bool) -> Ledger:
+        """Of this window up to now."""
+        ledger = run.books.ledger
+        spent_s = self._now_s() - self.began_s if self.request.scope == "total" else ledger.descriptors_s
+        cache = run.live.cache
+        ledger.spent_s, ledger.work_left, ledger.decisions = spent_s, work_left, run.episode.n_decisions
+        ledger.cache_hits, ledger.cache_misses = cache.hits, cache.misses
+        return ledger
+
+    def _note(self, *lines: str) -> None:
+        """Tell the user, at every budget."""
+        for ledger in self.done.ledgers:
+            for line in lines:
+                ledger.note(line)
 
     def _assemble(self) -> Labelled:
         n = self.full.n_frames if self.source.n_frames is not None else None
         for part in self.parts:
             whole = part[0] if len(part) == 1 else np.concatenate(part)
             self.done.labels.append(whole if n is None else whole[:n])
-        if self.request.scope == "total" and self.done.ledgers:
-            self.done.ledgers[-1].spent_s = self._now_s()
+        if self.request.scope == "total" and len(self.parts) == 1:
+            self.done.ledgers[0].spent_s = self._now_s()
         return self.done
 
     def _label_by_prior(self, n_frames: int, size: tuple[int, int]) -> None:
         """The most frequent class everywhere."""
         likeliest = int(np.argmax(self.engine.classifiers.prior))
-        for j in range(len(self.parts)):
-            self.parts[j].append(np.full((n_frames, *size), likeliest, np.uint8))
-            if len(self.done.ledgers) <= j:
-                self.ledger.budget_s, self.ledger.spent_s = self.request.budgets[j].amount, self._now_s()
-                self.done.ledgers.append(self.ledger.copy())
+        for part, ledger, budget in zip(self.parts, self.done.ledgers, self.request.budgets, strict=True):
+            part.append(np.full((n_frames, *size), likeliest, np.uint8))
+            if ledger.budget_s is None:
+                ledger.budget_s, ledger.spent_s = budget.amount, self._now_s()
 
     def _windows(self) -> Iterator[UInt8]:
         """Frames, a window at a time."""
@@ -245,13 +271,14 @@ class _Job:
         if self.source.n_frames is None:
             length = longest
         while True:
-            window, n = np.empty((length, height, width, 3), np.uint8), 0
-            with self.books.stage("decode", self._decode_work(length), f"decode {self.source.clip.path.suffix}"):
-                for frame in islice(frames, length):
-                    window[n] = frame.pixels
-                    n += 1
+            window, n, started = np.empty((length, height, width, 3), np.uint8), 0, time.perf_counter()
+            for frame in islice(frames, length):
+                window[n] = frame.pixels
+                n += 1
             if n == 0:
                 return
+            spent_s = time.perf_counter() - started
+            self.books.book("decode", self._decode_work(n), spent_s, f"decode {self.source.clip.path.suffix}")
             yield window[:n]
 
     def _floor_s(self, plan: Plan) -> float:
@@ -279,9 +306,6 @@ class _Job:
         if not self.plan.colour_only or "colour" not in self.engine.classifiers.names:
             return -1
         return self.engine.classifiers.subset_of(["colour"])
-
-    def _descriptors_s(self) -> float:
-        return sum(entry.spent_s for entry in self.ledger.descriptors.values())
 
     def _now_s(self) -> float:
         return time.perf_counter() - self.started

@@ -28,9 +28,13 @@ class Entry:
 
     def add(self, planned_s: float, spent_s: float) -> None:
         """One more."""
-        self.planned_s += planned_s
-        self.spent_s += spent_s
-        self.count += 1
+        self.merge(Entry(planned_s, spent_s, 1))
+
+    def merge(self, other: "Entry") -> None:
+        """All of another entry."""
+        self.planned_s += other.planned_s
+        self.spent_s += other.spent_s
+        self.count += other.count
 
 
 @dataclass
@@ -65,6 +69,11 @@ class Ledger:
         """Seconds beyond the budget."""
         return 0.0 if self.budget_s is None else max(self.spent_s - self.budget_s, 0.0)
 
+    @property
+    def descriptors_s(self) -> float:
+        """Seconds spent on descriptors."""
+        return sum(entry.spent_s for entry in self.descriptors.values())
+
     def note(self, line: str) -> None:
         """Tell the user once."""
         if line not in self.notes:
@@ -74,9 +83,20 @@ class Ledger:
         """A descriptor was computed."""
         self.descriptors.setdefault(descriptor, Entry()).add(planned_s, spent_s)
 
-    def copy(self) -> "Ledger":
-        """As it stands now."""
-        return deepcopy(self)
+    def plus(self, other: "Ledger") -> "Ledger":
+        """Both accounts in one; budget and scope are this one's."""
+        whole = deepcopy(self)
+        for mine, others in ((whole.stages, other.stages), (whole.descriptors, other.descriptors)):
+            for name, entry in others.items():
+                mine.setdefault(name, Entry()).merge(entry)
+        whole.spent_s += other.spent_s
+        whole.decisions += other.decisions
+        whole.cache_hits += other.cache_hits
+        whole.cache_misses += other.cache_misses
+        whole.work_left |= other.work_left
+        for line in other.notes:
+            whole.note(line)
+        return whole
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -103,10 +123,11 @@ class Books:
     @contextmanager
     def stage(self, name: str, work: float, line: str | None = None) -> Iterator[None]:
         """Account for a block; `line` is what its costs are known by, if not by its name."""
-        planned_s, started = self.foretold_s(line or name, work), time.perf_counter()
-        try:
-            yield
-        finally:
-            spent_s = time.perf_counter() - started
-            self.ledger.stages.setdefault(name, Entry()).add(planned_s, spent_s)
+        started = time.perf_counter()
+        yield
+        self.book(name, work, time.perf_counter() - started, line)
+
+    def book(self, name: str, work: float, spent_s: float, line: str | None = None) -> None:
+        """A stage did so much work in so many seconds."""
+        self.ledger.stages.setdefault(name, Entry()).add(self.foretold_s(line or name, work), spent_s)
         self.costs.observe(f"stage {line or name}", work, spent_s)

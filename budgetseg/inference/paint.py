@@ -1,6 +1,7 @@
 """From a label for every supervoxel to a label for every pixel."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -18,7 +19,7 @@ def paint(labels: Int32, ids: Int32, out: UInt8, threads: int = 1) -> None:
         return
     ends = np.linspace(0, len(ids), threads + 1).astype(int)
     with ThreadPoolExecutor(threads) as pool:
-        parts = zip(ends[:-1], ends[1:], strict=True)
+        parts = pairwise(ends)
         for _ in pool.map(lambda part: _paint(small, ids[slice(*part)], out[slice(*part)]), parts):
             pass
 

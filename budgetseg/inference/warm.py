@@ -25,7 +25,8 @@ def warm_up(engine: Engine) -> None:
 
 def calibrate_stages(engine: Engine) -> None:
     """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
-    if f"stage pixels {engine.threads}" in engine.costs:
+    known = f"stage pixels {engine.threads}", f"stage supervoxels {engine.tier} {engine.threads}"
+    if all(stage in engine.costs for stage in known):
         return
     for size in SIZES:
         _label(engine, size, N_FRAMES)

@@ -5,8 +5,9 @@ prepare ─► spend ─► close ─► (spend the rest ─► close again) ─
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Lock, Thread
+from threading import Lock
 
 import numpy as np
 
@@ -30,6 +31,7 @@ __all__ = ["Engine", "Known", "Step", "WindowRun"]
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.004  # of the budget that is kept for what cannot be foretold
 MARGIN_S = 0.0015
+SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 WORTH = 0.02  # of the budget; less than this left is not worth going on for
 
 
@@ -135,32 +137,36 @@ class WindowRun:
                 self.source.inputs[:] = known.inputs
             self.closing = Closing(engine.crf, h.prior, h.starts, graph)
 
-    def label(self, deadline_s: float, out: UInt8) -> bool:
+    def label(self, deadline_s: float, out: UInt8, after_s: float = 0.0) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
 
-        False where everything was computed before.
+        False where everything was computed before. `after_s` is kept for what comes after it.
         """
-        paint_s = self._paint_s()
+        paint_s = self._paint_s() + after_s
         while True:
             reserved_s = SAFETY * (self.closing.foretold_s(self.books) + paint_s) + self._margin_s(deadline_s)
-            until_s = deadline_s - reserved_s
+            until_s, n_before = deadline_s - reserved_s, self.episode.n_computed
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s())  # type: ignore[misc]
             end_s = deadline_s - SAFETY * paint_s - self._margin_s(deadline_s)
             closing_s = self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
             left_s = end_s - self._now_s()
-            if not work_left or self.stopped() or left_s < max(1.5 * closing_s, WORTH * deadline_s):
+            got_nothing = self.episode.n_computed == n_before  # nothing fits, or nothing more is wanted
+            if not work_left or got_nothing or self.stopped() or left_s < max(1.5 * closing_s, WORTH * deadline_s):
                 break
         self.paint(out)
         return work_left
 
     def spend(self, left_s: Callable[[], float]) -> bool:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
-        others = [Thread(target=self._work, args=(left_s,)) for _ in range(self.engine.threads - 1)]
-        for other in others:
-            other.start()
-        self._work(left_s)
-        for other in others:
-            other.join()
+        n_others = self.engine.threads - 1
+        if n_others == 0:
+            self._work(left_s)
+        else:
+            with ThreadPoolExecutor(n_others) as pool:
+                others = [pool.submit(self._work, left_s) for _ in range(n_others)]
+                self._work(left_s)
+            for other in others:
+                other.result()  # what went wrong there is not lost
         return self.episode.n_computed < self._n_pairs()
 
     def _work(self, left_s: Callable[[], float]) -> None:
@@ -169,7 +175,7 @@ class WindowRun:
         while True:
             with self._lock:
                 began_s = self._now_s()
-                episode.left_s = -1.0 if self.stopped() else left_s()
+                episode.left_s = -1.0 if self.stopped() else left_s() / SLACK
                 episode.pace = engine.costs.pace
                 choice = engine.policy(episode)
                 if choice is None:
@@ -239,7 +245,7 @@ class WindowRun:
         return self.books.foretold_s(f"pixels {self.engine.threads}", float(self.frames[..., 0].size))
 
     def _margin_s(self, deadline_s: float) -> float:
-        return MARGIN_S + MARGIN * deadline_s
+        return MARGIN_S + (MARGIN * deadline_s if deadline_s < np.inf else 0.0)
 
     def _n_pairs(self) -> int:
         enabled = int(self.episode.state.counts[ENABLED])

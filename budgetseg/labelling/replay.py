@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
 
@@ -37,7 +38,7 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
         whys.append(_why(run, window, n_done))
         n_done += len(frames)
     ledger.spent_s = time.perf_counter() - started
-    return Labelled(labels, [ledger.copy() for _ in labels], whys, trace.plan)
+    return Labelled(labels, [deepcopy(ledger) for _ in labels], whys, trace.plan)
 
 
 def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:

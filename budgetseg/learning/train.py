@@ -48,13 +48,13 @@ class TrainRecipe:
     ----------
     classifiers : of H
     crf : of the CRF
-    plans : of choosing static plans
+    plans : of choosing static plans; None for none
     networks : of those that are trained where none are given
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
     crf: CrfRecipe = field(default_factory=CrfRecipe)
-    plans: PlanRecipe = field(default_factory=PlanRecipe)
+    plans: PlanRecipe | None = field(default_factory=PlanRecipe)
     networks: NetworkRecipe = field(default_factory=NetworkRecipe)
 
 
@@ -86,9 +86,10 @@ def train_model(
     classes = open_dataset(plan.dataset, plan.root).classes
     model = Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings)
     learned = Learned(model, tables, fitted.out_of_fold)
-    advance = stage("static plans", n_plans(model.classifiers.names), "plans")
-    plans = choose_plans(learned, recipe.plans, work / "plans.json", cores, advance)
-    save_model(replace(model, plans=plans), output)
+    if recipe.plans is not None:
+        advance = stage("static plans", n_plans(model.classifiers.names), "plans")
+        model = replace(model, plans=choose_plans(learned, recipe.plans, work / "plans.json", cores, advance))
+    save_model(model, output)
     return Report(fitted.decays, fitted.calibration_error)
 
 
