@@ -96,7 +96,7 @@ def fit_subsets(
     x = ((np.concatenate(blocks, axis=1) - centre) / scale).astype(np.float32)
     folds = _folds_of(samples)
     takes = np.repeat([0, *(name in opinions for name in names)], lengths)
-    learner = _Learner(lengths, samples.truth.shape[1], recipe.n_steps, scale * takes, advance)
+    learner = _Learner(lengths, samples.truth.shape[1], recipe.n_steps, (scale * takes, centre * takes), advance)
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:  # a fit for each core beats two cores for each fit
         parts = list(pool.map(lambda fold: _part(x, samples, samples.fold != fold, recipe), folds))
         held = [np.flatnonzero(samples.fold == fold) for fold in folds]
@@ -167,26 +167,28 @@ class _Learner:
     lengths: tuple[int, ...]
     n_labels: int
     n_steps: int
-    trusted: Float64
-    """(d,) what makes a logarithm of probability of an input; 0 for others."""
+    trusted: tuple[Float64, Float64]
+    """(d,) each: what makes a logarithm of probability of an input, by multiplying and adding; 0 for others."""
     advance: Callable[[int], None]
 
     def fit(self, part: _Part, subset: int, decay: float) -> Linear:
         columns = columns_of(subset, self.lengths)
         x, moments = np.ascontiguousarray(part.x[:, columns]), part.moments[np.ix_(columns, columns)]
-        toward = self._opinion(self.trusted[columns])
+        toward = self._opinion(*(of[columns] for of in self.trusted))
         model = fit_logistic(x, part.labels, part.weight, self.n_labels, decay, moments, self.n_steps, toward)
         self.advance(1)
         return model
 
-    def _opinion(self, trusted: Float64) -> Float32 | None:
-        """Weights that give the mean logarithm of the probabilities that are there, (d, L); None without any."""
-        (rows,) = np.nonzero(trusted)
+    def _opinion(self, scale: Float64, centre: Float64) -> Linear | None:
+        """The mean logarithm of the probabilities that are there, as scores; None without any."""
+        (rows,) = np.nonzero(scale)
         if not len(rows):
             return None
-        toward = np.zeros((len(trusted), self.n_labels), np.float32)
-        toward[rows, np.arange(len(rows)) % self.n_labels] = trusted[rows] * self.n_labels / len(rows)
-        return toward
+        n_networks, labels = len(rows) // self.n_labels, np.arange(len(rows)) % self.n_labels
+        weights = np.zeros((len(scale), self.n_labels), np.float32)
+        weights[rows, labels] = scale[rows] / n_networks
+        bias = np.bincount(labels, centre[rows], self.n_labels) / n_networks
+        return Linear(weights, bias.astype(np.float32))
 
 
 def _part(x: Float32, samples: Samples, kept: Bool, recipe: Recipe) -> _Part:

@@ -58,9 +58,9 @@ def fit_logistic(
     decay: float,
     moments: Float64 | None = None,
     n_steps: int = 60,
-    toward: Float32 | None = None,
+    toward: Linear | None = None,
 ) -> Linear:
-    """The minimum of the weighted mean of -log p(label | x), plus decay / 2 · |weights - trust · toward|².
+    """The minimum of the weighted mean of -log p(label | x), plus decay / 2 · |weights - trust · toward.weights|².
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def fit_logistic(
     decay : strength of regularisation
     moments : (d, d) `second_moments` of x, if they are at hand
     n_steps : of L-BFGS at most
-    toward : (d, L) weights that are right to begin with, up to a factor, the trust, which is learned; else 0. What
-        is right to begin with knows how frequent classes are, so there is no bias then.
+    toward : scores that are right to begin with, up to a factor, the trust, which is learned; they know how frequent
+        classes are, so that no bias is learned then. 0 without.
     """
     present, target = np.unique(labels, return_inverse=True)
     n_columns, n_present = x.shape[1], len(present)
@@ -80,8 +80,9 @@ def fit_logistic(
     moments = second_moments(x, weight) if moments is None else moments
     factor = cholesky(moments / 2 + (decay + 1e-9) * np.eye(n_columns))  # upper: moments / 2 + decay = Rᵀ R
     rows = np.arange(len(x))
-    given = np.zeros((n_columns, n_present), np.float32) if toward is None else toward[:, present]
-    known, has_bias = x @ given, toward is None
+    has_bias = toward is None
+    toward = toward or Linear(np.zeros((n_columns, n_labels), np.float32), np.zeros(n_labels, np.float32))
+    known = toward.scores(x)[:, present]
 
     def loss(flat: Float64) -> tuple[float, Float64]:
         bias, trust, round_weights = flat[:n_present], flat[n_present], flat[n_present + 1 :]
@@ -102,6 +103,6 @@ def fit_logistic(
     best = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     weights, bias = np.zeros((n_columns, n_labels), np.float32), np.full(n_labels, NEVER, np.float32)
     learned = solve_triangular(factor, best[n_present + 1 :].reshape(n_columns, n_present))
-    weights[:, present] = learned + best[n_present] * given
-    bias[present] = best[:n_present]
+    weights[:, present] = learned + best[n_present] * toward.weights[:, present]
+    bias[present] = best[:n_present] + best[n_present] * toward.bias[present]
     return Linear(weights, bias)

@@ -37,7 +37,7 @@ from budgetseg.types import Float32
 
 __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
 
-FORMAT = 2  # of the classifiers in a work folder; those of another one are fitted again
+FORMAT = 3  # of the classifiers in a work folder; those of another one are fitted again
 
 
 @dataclass(frozen=True)

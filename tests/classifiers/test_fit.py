@@ -185,9 +185,9 @@ def test_labels_of_one_fold_alone_are_refused_in_one_line() -> None:
 
 
 def with_opinion(n: int) -> Samples:
-    """A network's probabilities, right as they are, and a descriptor that says nothing."""
+    """A network's probabilities, right as they are, some classes being rare; and a descriptor that says nothing."""
     rng = np.random.default_rng(3)
-    opinion = softmax(2 * rng.normal(size=(n, 8)).astype(np.float32))
+    opinion = softmax((2 * rng.normal(size=(n, 8)) - np.arange(8) / 2).astype(np.float32))
     labels = (opinion.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
     return labelled({"hog": rng.normal(size=(n, 30)).astype(np.float32), "net": opinion}, np.minimum(labels, 7), 0, 8)
 
@@ -197,6 +197,8 @@ def test_a_networks_probabilities_are_taken_at_their_word_where_there_is_little_
     fitted = fit_subsets(samples, PLAIN)
     network = _loss(np.log(samples.values["net"]), samples.truth, 1)
     assert fitted.classifiers.opinions == ("net",)
+    agreed = fitted.out_of_fold[:, 2].argmax(axis=1) == samples.values["net"].argmax(axis=1)
+    assert agreed.mean() > 0.95
     assert _loss(np.log(fitted.out_of_fold[:, 2]), samples.truth, 1) < 1.05 * network
     assert _loss(np.log(fitted.out_of_fold[:, 3]), samples.truth, 1) < 1.1 * network
 

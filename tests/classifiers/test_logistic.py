@@ -99,7 +99,9 @@ def test_huge_scores_make_finite_probabilities() -> None:
 def test_what_is_known_stays_where_there_is_nothing_to_learn() -> None:
     x, labels, weight = blobs()
     known = fit_logistic(x, labels, weight, N_LABELS, 1e-4).weights
-    strict = fit_logistic(x[:8], labels[:8], weight[:8], N_LABELS, 1e3, toward=known)
+    strict = fit_logistic(
+        x[:8], labels[:8], weight[:8], N_LABELS, 1e3, toward=Linear(known, np.zeros(N_LABELS, np.float32))
+    )
     present = np.unique(labels[:8])
     trust = strict.weights[:, present] / known[:, present]
     assert np.allclose(trust, trust.mean(), rtol=0.05)
@@ -108,8 +110,9 @@ def test_what_is_known_stays_where_there_is_nothing_to_learn() -> None:
 def test_trust_is_the_factor_at_which_what_is_known_fits() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(4000, 6)).astype(np.float32)
-    known = rng.normal(size=(6, N_LABELS)).astype(np.float32)
-    labels = (softmax(x @ known).cumsum(axis=1) < rng.random((len(x), 1))).sum(axis=1)
-    found = fit_logistic(x, labels, np.ones(len(x), np.float32), N_LABELS, 10.0, toward=3 * known)
-    assert np.allclose(found.weights, known, atol=0.1 * np.abs(known).max())
-    assert (found.bias == 0).all()
+    known = Linear(rng.normal(size=(6, N_LABELS)).astype(np.float32), rng.normal(size=N_LABELS).astype(np.float32))
+    labels = (softmax(known.scores(x)).cumsum(axis=1) < rng.random((len(x), 1))).sum(axis=1)
+    given = Linear(3 * known.weights, 3 * known.bias)
+    found = fit_logistic(x, labels, np.ones(len(x), np.float32), N_LABELS, 10.0, toward=given)
+    assert np.allclose(found.weights, known.weights, atol=0.1 * np.abs(known.weights).max())
+    assert np.allclose(found.bias, known.bias, atol=0.1 * np.abs(known.bias).max())
