@@ -109,6 +109,45 @@ def rollouts(
     _print("rollouts", bench_rollouts(place, cores_for(threads), repeats, trained), as_json)
 
 
+@bench.command("decisions")
+def decisions(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
+    """Decisions: CPU time of selecting, deciding and bookkeeping, on one thread, and its share of a budget.
+
+    The budget is half of the full cost of 1,000 and 3,500 supervoxels of CamVid's dense run; descriptors are drawn.
+    """
+    from budgetseg.evaluation.bench_decisions import bench_decisions
+
+    _print("decisions", bench_decisions(_with_camvid(data), repeats), as_json)
+
+
+@bench.command("deadline")
+def deadline(
+    data: Data = None,
+    model: Annotated[str, typer.Option(help="A bundled model, or the folder of one.")] = "camvid",
+    threads: Annotated[int | None, typer.Option(min=1, help="Cores to label with.  [default: all]")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of every clip and budget.")] = 3,
+    clips: Annotated[int | None, typer.Option(min=1, help="Only so many clips.  [default: all]")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Deadlines: budgets of 1.5 to 8 times the floor, timed from outside, idle and with every core loaded by others.
+
+    Without --json, a line for idle runs and one for loaded ones: shares are of the budget.
+    """
+    from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
+    from budgetseg.labelling import Labeller
+    from budgetseg.models.bundle import load_model
+    from budgetseg.models.find import find_model
+
+    place = data or _usual_place("camvid", "suny", "clips")
+    if place is None:
+        raise UsageError("no real clips at hand; give --data, the folder that holds camvid/, suny/ or clips/")
+    sources = deadline_clips(place)[:clips]
+    labeller = Labeller(load_model(find_model(model)), cores_for(threads))
+    with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
+        rows = bench_deadline(labeller, sources, repeats, advance)
+    _print("deadline", rows if as_json else summarise(rows), as_json)
+
+
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:
     from budgetseg.evaluation.environment import environment
 

@@ -14,12 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from budgetseg.inference.label import Request
 from budgetseg.labelling import Labeller
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, open_video
 
-__all__ = ["bench_deadline", "deadline_clips"]
+__all__ = ["TIMES_FLOOR", "bench_deadline", "deadline_clips", "summarise"]
 
 Row = dict[str, Any]
 
@@ -48,6 +50,26 @@ def bench_deadline(
                         rows.append({"load": load, **_run(labeller, clip, times * floor_s), "times_floor": times})
                         advance(1)
     return rows
+
+
+def summarise(rows: Sequence[Row]) -> list[Row]:
+    """A row for each load: what the worst runs overran, and how much of the budget was used where work was left."""
+    return [_summary([row for row in rows if row["load"] == load], load) for load in ("idle", "loaded")]
+
+
+def _summary(rows: Sequence[Row], load: str) -> Row:
+    overrun = np.array([row["overrun_share"] for row in rows])
+    used = np.array([row["used_share"] for row in rows if row["work_left"]])
+    return {
+        "load": load,
+        "runs": len(rows),
+        "overrun_p95": float(np.percentile(overrun, 95)),
+        "overrun_max": float(overrun.max()),
+        "work_left": len(used),
+        "used_p5": float(np.percentile(used, 5)) if len(used) else None,
+        "used_min": float(used.min()) if len(used) else None,
+        "degraded": sum(bool(row["notes"]) for row in rows),
+    }
 
 
 def _run(labeller: Labeller, clip: VideoSource, budget_s: float) -> Row:
