@@ -131,7 +131,7 @@ class _Job:
     ) -> None:
         self.engine, self.source, self.request = engine, source, request
         self.stopped, self.started = stopped, started
-        self.books = Books(Ledger(None, request.scope), engine.costs)  # of the window at hand
+        self.books = Books(Ledger(None, request.scope), engine.stages, engine.costs)  # of the window at hand
 
     def run(self, earlier: Earlier | None) -> Labelled:
         full = _full_plan(self.source, self.request)
@@ -164,7 +164,7 @@ class _Job:
             run.prepare(max(1, round(density * len(frames))), self._enabled(), known[k] if k < len(known) else None)
             self._label_window(run, n_done)
             n_done += len(frames)
-            self.books = Books(Ledger(None, self.request.scope), self.engine.costs)
+            self.books = Books(Ledger(None, self.request.scope), self.engine.stages, self.engine.costs)
             self.began_s = self._now_s()
         if n_done == 0:
             raise VideoError(f"'{self.source.name}' gives no frame; check the file")

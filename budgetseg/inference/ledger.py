@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.inference.stages import StageCosts
 
 __all__ = ["Books", "Entry", "Ledger"]
 
@@ -110,15 +111,17 @@ class Books:
     Attributes
     ----------
     ledger : where it is written
-    costs : what it is foretold by
+    stages : what it is foretold by
+    costs : tells the pace
     """
 
     ledger: Ledger
+    stages: StageCosts
     costs: CostModel
 
     def foretold_s(self, stage: str, work: float) -> float:
         """Seconds that so much work of a stage takes."""
-        return self.costs.predict(f"stage {stage}", work)
+        return self.stages.predict(stage, work) * self.costs.pace
 
     @contextmanager
     def stage(self, name: str, work: float, line: str | None = None) -> Iterator[None]:
@@ -130,4 +133,4 @@ class Books:
     def book(self, name: str, work: float, spent_s: float, line: str | None = None) -> None:
         """A stage did so much work in so many seconds."""
         self.ledger.stages.setdefault(name, Entry()).add(self.foretold_s(line or name, work), spent_s)
-        self.costs.observe(f"stage {line or name}", work, spent_s)
+        self.stages.observe(line or name, work, spent_s / self.costs.pace)

@@ -8,6 +8,7 @@ import numpy as np
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.window import Engine, WindowRun
 
 __all__ = ["calibrate_stages", "warm_up"]
@@ -20,13 +21,13 @@ SHORT_S = 0.05  # of computing descriptors
 
 def warm_up(engine: Engine) -> None:
     """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
-    _label(replace(engine, costs=CostModel()), (160, 120), 4)
+    _label(replace(engine, costs=CostModel(), stages=StageCosts()), (160, 120), 4)
 
 
 def calibrate_stages(engine: Engine) -> None:
     """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
-    known = f"stage pixels {engine.threads}", f"stage supervoxels {engine.tier} {engine.threads}"
-    if all(stage in engine.costs for stage in known):
+    known = f"pixels {engine.threads}", f"supervoxels {engine.tier} {engine.threads}"
+    if all(stage in engine.stages for stage in known):
         return
     for size in SIZES:
         _label(engine, size, N_FRAMES)

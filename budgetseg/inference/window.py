@@ -22,6 +22,7 @@ from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import DroppedError, LiveSource
 from budgetseg.inference.paint import paint
+from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.state import ENABLED, world_of
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
@@ -29,8 +30,8 @@ from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 __all__ = ["Engine", "Known", "Step", "WindowRun"]
 
 SAFETY = 1.15  # on what the end is foretold to cost
-MARGIN = 0.004  # of the budget that is kept for what cannot be foretold
-MARGIN_S = 0.0015
+MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
+MARGIN_S = 0.001  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 WORTH = 0.02  # of the budget; less than this left is not worth going on for
 
@@ -44,7 +45,8 @@ class Engine:
     classifiers : H
     crf : the energies
     descriptors : in the order of H
-    costs : what everything costs on this machine
+    costs : what descriptors cost on this machine
+    stages : what all else costs
     policy : decides
     selection : which supervoxels are considered first
     tier : of the supervoxels
@@ -56,6 +58,7 @@ class Engine:
     crf: Crf
     descriptors: Sequence[Descriptor]
     costs: CostModel
+    stages: StageCosts
     policy: Chooser
     selection: Selection = field(default_factory=Selection)
     tier: str = "fast"
@@ -112,7 +115,7 @@ class WindowRun:
 
     def __init__(self, engine: Engine, frames: UInt8, ledger: Ledger, started: float, seed: int = 0) -> None:
         self.engine, self.frames, self.started, self.seed = engine, frames, started, seed
-        self.books = Books(ledger, engine.costs)
+        self.books = Books(ledger, engine.stages, engine.costs)
         self.trace: list[Step] = []
         self.closings: list[tuple[int, int | None]] = []  # after how many steps, and with how many moves
         self.stopped: Callable[[], bool] = lambda: False
@@ -144,10 +147,10 @@ class WindowRun:
         """
         paint_s = self._paint_s() + after_s
         while True:
-            reserved_s = SAFETY * (self.closing.foretold_s(self.books) + paint_s) + self._margin_s(deadline_s)
-            until_s, n_before = deadline_s - reserved_s, self.episode.n_computed
+            end_s = deadline_s - SAFETY * paint_s - MARGIN_S
+            until_s = end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s)
+            n_before = self.episode.n_computed
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s())  # type: ignore[misc]
-            end_s = deadline_s - SAFETY * paint_s - self._margin_s(deadline_s)
             closing_s = self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
             left_s = end_s - self._now_s()
             got_nothing = self.episode.n_computed == n_before  # nothing fits, or nothing more is wanted
@@ -245,7 +248,7 @@ class WindowRun:
         return self.books.foretold_s(f"pixels {self.engine.threads}", float(self.frames[..., 0].size))
 
     def _margin_s(self, deadline_s: float) -> float:
-        return MARGIN_S + (MARGIN * deadline_s if deadline_s < np.inf else 0.0)
+        return MARGIN * deadline_s if deadline_s < np.inf else 0.0
 
     def _n_pairs(self) -> int:
         enabled = int(self.episode.state.counts[ENABLED])

@@ -1,5 +1,6 @@
 """A model at work: videos in, labels out, within a budget."""
 
+import atexit
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.inference.label import Earlier, Labelled, Request, label_video
+from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
 from budgetseg.inference.window import Engine
 from budgetseg.models.bundle import Model
@@ -44,6 +46,7 @@ class Labeller:
             model.crf,
             descriptors,
             costs,
+            StageCosts.load(),
             policy or _plan(model),
             selection or Selection(),
             str(model.settings["tier"]),
@@ -52,6 +55,7 @@ class Labeller:
         )
         warm_up(self.engine)
         calibrate_stages(self.engine)
+        atexit.register(self.remember)  # not in `label`: no user should wait for it
 
     def label(
         self,
@@ -60,11 +64,14 @@ class Labeller:
         stopped: Callable[[], bool] = lambda: False,
         earlier: Earlier | None = None,
     ) -> Labelled:
-        """Labels of a video; what was learned of this machine's speed is kept for the next time."""
+        """Labels of a video."""
         source = video if isinstance(video, VideoSource) else open_video(video)
-        labelled = label_video(self.engine, source, request, stopped, earlier)
+        return label_video(self.engine, source, request, stopped, earlier)
+
+    def remember(self) -> None:
+        """Keep what was learned of this machine's speed for the next time; done at the end of the program."""
         save_costs(self.engine.costs)
-        return labelled
+        self.engine.stages.save()
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

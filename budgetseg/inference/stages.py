@@ -1,0 +1,60 @@
+"""What stages cost on this machine: seconds for a unit of work, the last few runs counting most.
+
+Stages are few and long. Descriptors are many and short, and have a model of their own, which tells the pace as well.
+"""
+
+import json
+import math
+from contextlib import suppress
+from pathlib import Path
+
+from budgetseg.errors import OutputError
+from budgetseg.files import atomic_file
+from budgetseg.machine import cache_folder, cpu_model
+
+__all__ = ["StageCosts"]
+
+FORMAT = 1
+NEW = 0.35  # weight of the last run; the others share the rest
+
+
+class StageCosts:
+    """Seconds at pace 1 by name and amount of work; kept in a file between runs."""
+
+    def __init__(self, rates: dict[str, float] | None = None) -> None:
+        self._rates = rates or {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._rates
+
+    def predict(self, name: str, work: float) -> float:
+        """Seconds that so much work will take; 0 for a stage that was never seen."""
+        return self._rates.get(name, 0.0) * work
+
+    def observe(self, name: str, work: float, seconds: float) -> None:
+        """Learn from one run."""
+        rate = max(seconds, 1e-7) / max(work, 1.0)
+        before = self._rates.get(name, rate)
+        self._rates[name] = math.exp((1 - NEW) * math.log(before) + NEW * math.log(rate))
+
+    def save(self) -> None:
+        """Keep what was learned for the next run, where there is a place to keep it."""
+        with suppress(OutputError), atomic_file(_place()) as part:
+            part.write_text(json.dumps({"format": FORMAT, "cpu": cpu_model(), "rates": self._rates}, indent=1) + "\n")
+
+    @classmethod
+    def load(cls) -> "StageCosts":
+        """What was learned on this machine; nothing where the file is missing, damaged or from another machine."""
+        try:
+            stored = json.loads(_place().read_text())
+            rates = {str(name): float(rate) for name, rate in stored["rates"].items()}
+            sound = all(0 < rate < math.inf for rate in rates.values())
+            if sound and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
+                return cls(rates)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass  # measured again in seconds
+        return cls()
+
+
+def _place() -> Path:
+    return cache_folder() / "stages.json"
