@@ -39,7 +39,7 @@ class Recipe:
     n_steps : of a fit; more bring it closer to its minimum, but not closer to what it has not seen
     seed : of that draw
     balance : how much rare classes are favoured afterwards, from 0, for most pixels right, to 1, for all classes
-        equally right; not where a network has spoken, whose training has favoured them already
+        equally right; an eighth of it where a network has spoken, whose training has favoured them already
     """
 
     decays: tuple[float, ...] = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -144,7 +144,7 @@ def favour_of(prior: Float64, names: Sequence[str], opinions: Collection[str], b
     """
     rarity = -np.log(np.where(prior > 0, np.maximum(prior, LEAST_SHARE), 1))
     heard = sum(1 << d for d, name in enumerate(names) if name in opinions)
-    share = [float(not subset & heard) for subset in range(2 ** len(names))]
+    share = [0.125 if subset & heard else 1.0 for subset in range(2 ** len(names))]
     return np.asarray(np.multiply.outer(share, balance * rarity), np.float32)
 
 

@@ -55,7 +55,7 @@ class Recipe:
     n_rounds: int = 20
 
 
-def potts(expected: Float32, price: float = 0.06, contrast: float = 1.0) -> Crf:
+def potts(expected: Float32, price: float = 0.1, contrast: float = 3.0) -> Crf:
     """The hand-set model: one price for all pairs of labels."""
     n_labels = expected.shape[1]
     pair = np.float32(price) * (1 - np.eye(n_labels, dtype=np.float32))

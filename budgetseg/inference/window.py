@@ -6,7 +6,7 @@ prepare ─► spend ─► close ─► (spend the rest ─► close again) ─
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -27,13 +27,17 @@ from budgetseg.inference.state import ENABLED, world_of
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
-__all__ = ["Engine", "Known", "Step", "WindowRun"]
+__all__ = ["Engine", "Known", "Step", "Strategy", "WindowRun"]
 
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
 MARGIN_S = 0.001  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 WORTH = 0.02  # of the budget; less than this left is not worth going on for
+
+
+Strategy = Callable[[float], tuple[Chooser, Selection]]
+"""From the share of the full cost that may be spent to who decides, and who is considered first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +51,7 @@ class Engine:
     descriptors : in the order of H
     costs : what descriptors cost on this machine
     stages : what all else costs
-    policy : decides
-    selection : which supervoxels are considered first
+    strategy : says who decides, and which supervoxels are considered first, for a share of the full cost
     tier : of the supervoxels
     threads : cores to use
     guarded : names of descriptors that are not trusted to return
@@ -59,8 +62,7 @@ class Engine:
     descriptors: Sequence[Descriptor]
     costs: CostModel
     stages: StageCosts
-    policy: Chooser
-    selection: Selection = field(default_factory=Selection)
+    strategy: Strategy
     tier: str = "fast"
     threads: int = 1
     guarded: Sequence[str] = ()
@@ -134,11 +136,20 @@ class WindowRun:
             self.live = LiveDescriptors(self.scene, engine.descriptors, engine.costs)
             self.source = LiveSource(self.live, h, engine.guarded)
             world = world_of(graph, price(self.scene, engine.descriptors, engine.costs))
-            self.episode = Episode.begin(world, h.n_labels, np.inf, engine.selection, self.seed, enabled)
+            self._start = world, enabled, known
+            self._begin(1.0)
             if known is not None:
-                self.episode.recall(known.subsets, known.said)
                 self.source.inputs[:] = known.inputs
             self.closing = Closing(engine.crf, h.prior, h.starts, graph)
+
+    def _begin(self, share: float) -> None:
+        """Before the first decision: with such a share of the full cost to spend."""
+        world, enabled, known = self._start
+        self.policy, selection = self.engine.strategy(share)
+        n_labels = self.engine.classifiers.n_labels
+        self.episode = Episode.begin(world, n_labels, np.inf, selection, self.seed, enabled)
+        if known is not None:
+            self.episode.recall(known.subsets, known.said)
 
     def label(self, deadline_s: float, out: UInt8, after_s: float = 0.0) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
@@ -161,6 +172,8 @@ class WindowRun:
 
     def spend(self, left_s: Callable[[], float]) -> bool:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
+        if self.episode.n_decisions == 0:
+            self._begin(left_s() / max(self.full_s(), 1e-9))
         n_others = self.engine.threads - 1
         if n_others == 0:
             self._work(left_s)
@@ -180,7 +193,7 @@ class WindowRun:
                 began_s = self._now_s()
                 episode.left_s = -1.0 if self.stopped() else left_s() / SLACK
                 episode.pace = engine.costs.pace
-                choice = engine.policy(episode)
+                choice = self.policy(episode)
                 if choice is None:
                     return
                 planned_s = episode.cost_s(*choice)

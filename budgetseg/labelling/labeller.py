@@ -14,9 +14,10 @@ from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.inference.label import Earlier, Labelled, Request, label_video
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
-from budgetseg.inference.window import Engine
+from budgetseg.inference.window import Engine, Strategy
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
+from budgetseg.policy.static import nearest_plan
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["Labeller"]
@@ -29,8 +30,8 @@ class Labeller:
     ----------
     model : what it knows
     threads : cores to use
-    policy : which descriptors, by which the model's plan is replaced
-    selection : which supervoxels first
+    policy : which descriptors; the model's plan for the budget if None
+    selection : which supervoxels first; as the plan says, or any, if None
     """
 
     def __init__(
@@ -47,8 +48,7 @@ class Labeller:
             descriptors,
             costs,
             StageCosts.load(),
-            policy or _plan(model),
-            selection or Selection(),
+            _strategy(model, policy, selection),
             str(model.settings["tier"]),
             threads,
             guarded,
@@ -77,6 +77,20 @@ class Labeller:
 def _is_foreign(descriptor: Descriptor) -> bool:
     """Whether it comes from another package."""
     return descriptor.name not in BUILT_IN and not isinstance(descriptor, NetworkDescriptor)
+
+
+def _strategy(model: Model, policy: Chooser | None, selection: Selection | None) -> Strategy:
+    """The plan that the model has for about such a share, where nothing else is asked for."""
+    h = model.classifiers
+    usual = policy or _plan(model)
+
+    def strategy(share: float) -> tuple[Chooser, Selection]:
+        plan = None if policy else nearest_plan(model.plans, share, [name for name in h.names if name != "dcnn_large"])
+        if plan is None:
+            return usual, selection or Selection()
+        return plan.policy(h.names, h.n_labels), selection or plan.selection
+
+    return strategy
 
 
 def _plan(model: Model) -> Chooser:
