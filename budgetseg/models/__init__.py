@@ -1,4 +1,4 @@
-"""What budgetseg has learned: the bundled networks."""
+"""What budgetseg has learned: the bundle format, and the models that come with the package."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -7,5 +7,5 @@ __all__ = ["bundled"]
 
 
 def bundled(model: str, file: str) -> Path:
-    """Path of a file of a bundled model, for example `bundled("camvid", "dcnn.onnx")`."""
-    return Path(str(files(__package__) / model / file))
+    """Path of a network of a bundled model, for example `bundled("camvid", "dcnn.onnx")`; of all of them for ""."""
+    return Path(str(files(__package__) / model / "networks" / file))
