@@ -18,6 +18,7 @@ from budgetseg.supervoxels import segment
 
 __all__ = ["calibrate", "known_costs", "save_costs", "warm_up"]
 
+FILE = "costs.json"
 SIZES = ((160, 120), (480, 360))
 N_FRAMES = 9
 N_SUPERVOXELS = 200
@@ -34,10 +35,10 @@ def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = 
     return costs
 
 
-def save_costs(costs: CostModel) -> None:
-    """Keep what was learned for the next run, where there is a place to keep it."""
+def save_costs(costs: CostModel, folder: Path | None = None) -> None:
+    """Keep what was learned for the next run, where there is a place to keep it: the cache if none is given."""
     with suppress(OutputError):
-        costs.save(_place())
+        costs.save(_place() if folder is None else folder / FILE)
 
 
 def calibrate(
@@ -73,4 +74,4 @@ def _is_known(descriptor: Descriptor, costs: CostModel) -> bool:
 
 
 def _place() -> Path:
-    return cache_folder() / "costs.json"
+    return cache_folder() / FILE

@@ -15,6 +15,7 @@ from budgetseg.machine import cache_folder, cpu_model
 __all__ = ["StageCosts"]
 
 FORMAT = 1
+FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
 
 
@@ -37,16 +38,16 @@ class StageCosts:
         before = self._rates.get(name, rate)
         self._rates[name] = math.exp((1 - NEW) * math.log(before) + NEW * math.log(rate))
 
-    def save(self) -> None:
-        """Keep what was learned for the next run, where there is a place to keep it."""
-        with suppress(OutputError), atomic_file(_place()) as part:
+    def save(self, folder: Path | None = None) -> None:
+        """Keep what was learned for the next run, where there is a place to keep it: the cache if none is given."""
+        with suppress(OutputError), atomic_file((folder or cache_folder()) / FILE) as part:
             part.write_text(json.dumps({"format": FORMAT, "cpu": cpu_model(), "rates": self._rates}, indent=1) + "\n")
 
     @classmethod
     def load(cls) -> "StageCosts":
         """What was learned on this machine; nothing where the file is missing, damaged or from another machine."""
         try:
-            stored = json.loads(_place().read_text())
+            stored = json.loads((cache_folder() / FILE).read_text())
             rates = {str(name): float(rate) for name, rate in stored["rates"].items()}
             sound = all(0 < rate < math.inf for rate in rates.values())
             if sound and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
@@ -54,7 +55,3 @@ class StageCosts:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass  # measured again in seconds
         return cls()
-
-
-def _place() -> Path:
-    return cache_folder() / "stages.json"

@@ -15,6 +15,7 @@ from budgetseg.inference.label import Earlier, Labelled, Request, label_video
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
 from budgetseg.inference.window import Engine, Strategy
+from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
 from budgetseg.policy.static import nearest_plan
@@ -55,7 +56,7 @@ class Labeller:
         )
         warm_up(self.engine)
         calibrate_stages(self.engine)
-        atexit.register(self.remember)  # not in `label`: no user should wait for it
+        atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
 
     def label(
         self,
@@ -68,10 +69,11 @@ class Labeller:
         source = video if isinstance(video, VideoSource) else open_video(video)
         return label_video(self.engine, source, request, stopped, earlier)
 
-    def remember(self) -> None:
+    def remember(self, folder: Path) -> None:
         """Keep what was learned of this machine's speed for the next time; done at the end of the program."""
-        save_costs(self.engine.costs)
-        self.engine.stages.save()
+        if folder.is_dir():
+            save_costs(self.engine.costs, folder)
+            self.engine.stages.save(folder)
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

@@ -1,0 +1,113 @@
+"""Accuracy against end-to-end wall-clock on CamVid's dense run, beside key frames with the same networks.
+
+Usage: python benchmarks/wall_clock.py DATA MODEL [PLOT], where DATA holds camvid/; MODEL is a folder or a bundled name.
+
+Budgets are 3 to 100 ms a frame, and the floor plus 5 to 100 % of what all descriptors add to it. Both systems read the
+frames from disk inside their budget, on all cores. Mean over runs with different seeds; spent is the mean as well.
+"""
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.network.card import read_card
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.inference.label import Request
+from budgetseg.labelling import Labeller
+from budgetseg.models.bundle import load_model
+from budgetseg.models.find import find_model
+from budgetseg.types import IGNORE, Budget, UInt8
+from budgetseg.video import open_video
+
+MS_A_FRAME = (3, 5, 10, 20, 50, 100)
+SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
+N_RUNS = 5
+
+Method = Callable[[float, int], UInt8]
+"""From seconds and a seed to labels (T, H, W)."""
+
+
+def main(data: Path, model: str, plot: Path | None = None) -> None:
+    """Print a line for each method and budget."""
+    truth = open_dataset("camvid", data / "camvid").videos("val")[0].labels()
+    source, cores = open_video(data / "camvid" / "val"), os.cpu_count() or 1
+    labeller = Labeller(load_model(find_model(model)), cores)
+    methods: dict[str, Method] = {
+        "budgetseg": lambda budget_s, seed: labeller.label(source, Request((Budget(budget_s),), seed=seed)).labels[-1]
+    }
+    networks = find_model(model) / "networks"
+    for name in ("dcnn", "dcnn_large"):
+        methods[f"key frames, {name}"] = _keyframes(networks / f"{name}.onnx", data / "camvid" / "val", cores)
+    n_frames = len(truth)
+    floor_s, full_s = _floor_s(labeller, source), _full_s(labeller, source)
+    print(f"floor {1e3 * floor_s / n_frames:.1f} ms a frame, full {1e3 * full_s / n_frames:.1f}")
+    budgets_s = [ms * n_frames / 1e3 for ms in MS_A_FRAME]
+    budgets_s += [floor_s + share * (full_s - floor_s) for share in SHARES]
+    points: dict[str, list[tuple[float, float]]] = {}
+    for budget_s in sorted(budgets_s):
+        for name, method in methods.items():
+            spent_s, figures = _measure(method, budget_s, truth)
+            points.setdefault(name, []).append((1e3 * spent_s / n_frames, figures[2]))
+            text = " / ".join(f"{100 * figure:.1f}" for figure in figures)
+            print(f"| {1e3 * budget_s / n_frames:.1f} | {name} | {1e3 * spent_s / n_frames:.1f} | {text} |", flush=True)
+    if plot is not None:
+        _plot(points, plot)
+
+
+def _measure(method: Method, budget_s: float, truth: UInt8) -> tuple[float, tuple[float, float, float]]:
+    spent_s, figures = [], []
+    for seed in range(N_RUNS):
+        started = time.perf_counter()
+        labels = method(budget_s, seed)
+        spent_s.append(time.perf_counter() - started)
+        kept = truth != IGNORE
+        pairs = truth[kept].astype(np.int64) * 11 + labels[kept]
+        accuracy = accuracy_of(np.bincount(pairs, minlength=121).reshape(11, 11))
+        figures.append((accuracy.class_average, accuracy.overall, accuracy.miou))
+    class_average, overall, miou = np.mean(figures, axis=0).tolist()
+    return statistics.fmean(spent_s), (class_average, overall, miou)
+
+
+def _keyframes(path: Path, video: Path, cores: int) -> Method:
+    network = OnnxNetwork(read_card(path))
+    costs = measure_costs(network, open_video(video).size, threads=cores)
+    return lambda budget_s, _: label_keyframes_within(video, network, budget_s, costs, threads=cores).labels
+
+
+def _floor_s(labeller: Labeller, source: object) -> float:
+    return statistics.median(_timed(labeller, source, lambda: True) for _ in range(5))
+
+
+def _full_s(labeller: Labeller, source: object) -> float:
+    return _timed(labeller, source, lambda: False)
+
+
+def _timed(labeller: Labeller, source: object, stopped: Callable[[], bool]) -> float:
+    started = time.perf_counter()
+    labeller.label(source, Request((Budget(np.inf),)), stopped)  # type: ignore[arg-type]
+    return time.perf_counter() - started
+
+
+def _plot(points: dict[str, list[tuple[float, float]]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for marker, (name, line) in zip("osd^", points.items(), strict=False):
+        axes.plot(*zip(*sorted(line), strict=True), marker=marker, label=name)
+    axes.set(xscale="log", xlabel="wall-clock, ms a frame, decoding included", ylabel="mean IoU")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]) if len(sys.argv) > 3 else None)

@@ -1,0 +1,46 @@
+"""The rows of the deadline benchmark, and what is said of many of them."""
+
+from pathlib import Path
+
+import pytest
+
+from budgetseg.evaluation import bench_deadline as module
+from budgetseg.evaluation.bench_deadline import bench_deadline, deadline_clips, summarise
+from budgetseg.labelling import Labeller
+from budgetseg.models.bundle import load_model
+from budgetseg.video import open_video
+from tests.labelling.streets import write_model, write_street
+
+
+def test_every_clip_runs_at_every_budget_idle_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TIMES_FLOOR", (4.0,))
+    monkeypatch.setattr(module, "N_FLOORS", 1)
+    monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path))
+    clip = open_video(write_street(tmp_path / "street.mp4"))
+    labeller = Labeller(load_model(write_model(tmp_path / "model")))
+    told: list[int] = []
+    rows = bench_deadline(labeller, [clip], 2, told.append)
+    assert [row["load"] for row in rows] == ["idle", "idle", "loaded", "loaded"]
+    assert sum(told) == len(rows)
+    for row in rows:
+        assert row["spent_s"] >= row["ledger_s"]
+        assert row["used_share"] == pytest.approx(row["spent_s"] / row["budget_s"])
+        assert row["overrun_share"] == max(row["used_share"] - 1, 0)
+
+
+def test_the_summary_tells_of_the_worst_and_of_runs_with_work_left() -> None:
+    rows = [
+        {"load": load, "overrun_share": over, "used_share": 1 + over - 0.02, "work_left": over > 0, "notes": ""}
+        for load in ("idle", "loaded")
+        for over in (0.0, 0.01, 0.03)
+    ]
+    idle, loaded = summarise(rows)
+    assert (idle["load"], loaded["load"]) == ("idle", "loaded")
+    assert idle["overrun_max"] == 0.03
+    assert idle["work_left"] == 2
+    assert idle["used_min"] == pytest.approx(0.99)
+
+
+def test_clips_are_those_that_are_there(data_root: Path, tmp_path: Path) -> None:
+    assert len(deadline_clips(data_root)) == 8
+    assert deadline_clips(tmp_path) == []
