@@ -10,6 +10,7 @@ from budgetseg.inference.handle import attach, handle_of
 from budgetseg.inference.state import (
     FULL_S,
     LEFT_S,
+    LUMP_S,
     N_COMPUTED,
     N_DECISIONS,
     PACE,
@@ -122,6 +123,15 @@ class Episode:
     @pace.setter
     def pace(self, times: float) -> None:
         self.state.money[PACE] = times
+
+    @property
+    def lump_s(self) -> float:
+        """Seconds from which on a descriptor must fit with room to spare; none for no limit."""
+        return float(self.state.money[LUMP_S])
+
+    @lump_s.setter
+    def lump_s(self, seconds: float) -> None:
+        self.state.money[LUMP_S] = seconds
 
     @property
     def n_decisions(self) -> int:

@@ -84,7 +84,7 @@ def attach(handle):  # type: ignore[no-untyped-def]
         carray(_float64(at[21]), (n,)),
         carray(_int32(at[22]), (n,)),
         carray(_uint64(at[23]), (1,)),
-        carray(_float64(at[24]), (6,)),
+        carray(_float64(at[24]), (7,)),
         carray(_int64(at[25]), (7,)),
     )
     return world, state

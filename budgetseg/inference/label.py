@@ -119,9 +119,13 @@ def label_video(
     request: Request,
     stopped: Callable[[], bool] = lambda: False,
     earlier: Earlier | None = None,
+    started: float | None = None,
 ) -> Labelled:
-    """Label a video; `stopped` ends the spending early, `earlier` is a run to go on from."""
-    started = time.perf_counter()
+    """Label a video; `stopped` ends the spending early, `earlier` is a run to go on from.
+
+    The clock started at `started`, on `time.perf_counter`, or starts now.
+    """
+    started = time.perf_counter() if started is None else started
     return _Job(engine, source, request, stopped, started).run(earlier)
 
 
@@ -146,6 +150,7 @@ class _Job:
         if earlier is None:
             self._note(*(f"the budget is below the floor: {given_up}" for given_up in plan.lacks(full)))
         self.parts: list[list[UInt8]] = [[] for _ in budgets]
+        self.wholes = [np.empty((full.n_frames, *full.size), np.uint8) for _ in budgets]
         self.began_s = 0.0
         if plan.prior:
             self._label_by_prior(full.n_frames, full.size)
@@ -178,7 +183,7 @@ class _Job:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
         before, painted = list(self.done.ledgers), []
         for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
-            out = np.empty(run.frames.shape[:3], np.uint8)
+            out = self._place_for(j, n_done, run.frames)
             if self.request.scope == "total":
                 work_left = run.label(self.began_s + window_s, out, self._carry_s(out))
             else:
@@ -208,6 +213,13 @@ class _Job:
         left_s = (largest_s - ledgers[-1].spent_s) * share
         shares = [budget.amount / largest_s if budget.amount < largest_s else 1.0 for budget in budgets]
         return [(left_s * part, budget.amount) for part, budget in zip(shares, budgets, strict=True)]
+
+    def _place_for(self, j: int, n_done: int, frames: UInt8) -> UInt8:
+        """Where the labels of a window belong: in the whole, unless they are carried over or more than was said."""
+        is_plain = self.plan.size == self.full.size and self.plan.stride == 1
+        if is_plain and n_done + len(frames) <= self.full.n_frames:
+            return self.wholes[j][n_done : n_done + len(frames)]
+        return np.empty(frames.shape[:3], np.uint8)
 
     def _carried(self, labels: UInt8) -> UInt8:
         """At the size of the video, and for the frames between those that were worked on."""
@@ -244,9 +256,10 @@ class _Job:
 
     def _assemble(self) -> Labelled:
         n = self.full.n_frames if self.source.n_frames is not None else None
-        for part in self.parts:
-            whole = part[0] if len(part) == 1 else np.concatenate(part)
-            self.done.labels.append(whole if n is None else whole[:n])
+        for whole, part in zip(self.wholes, self.parts, strict=True):
+            if not all(np.may_share_memory(whole, one) for one in part):
+                whole = part[0] if len(part) == 1 else np.concatenate(part)
+            self.done.labels.append(whole[: sum(map(len, part)) if n is None else n])
         if self.request.scope == "total" and len(self.parts) == 1:
             self.done.ledgers[0].spent_s = self._now_s()
         return self.done

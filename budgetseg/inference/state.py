@@ -23,9 +23,10 @@ UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
 """Status of a supervoxel; one that is busy waits for a descriptor that is being computed, and so does one that is busy
 again after it was finished and reopened."""
 
-LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME = range(6)
+LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME, LUMP_S = range(7)
 """Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
-foretold the machine is, and the time of random selection."""
+foretold the machine is, the time of random selection, and the cost from which on a descriptor must fit with room to
+spare."""
 
 N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED = range(7)
 """Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
@@ -77,7 +78,7 @@ class State(NamedTuple):
     heap, where, rank : (N,), candidates ordered by rank; where each of them stands, or -1; float64 rank, lowest first
     order : (N,) int32, in which supervoxels are seeded
     seed : (1,) uint64, of all that is random
-    money : (6,) float64, by `LEFT_S` and the others
+    money : (7,) float64, by `LEFT_S` and the others
     counts : (7,) int64, by `N_HEAP` and the others
     """
 
@@ -150,7 +151,7 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         rank=np.zeros(n),
         order=rng.permutation(n).astype(np.int32),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
-        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0]),
+        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
         counts=np.array([0, 0, 0, 0, 0, 0, enabled]),
     )
 

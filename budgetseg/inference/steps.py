@@ -19,6 +19,7 @@ from budgetseg.inference.state import (
     ENABLED,
     FINISHED,
     LEFT_S,
+    LUMP_S,
     N_COMPUTED,
     N_DECISIONS,
     N_FINISHED,
@@ -36,6 +37,7 @@ __all__ = [
     "begin",
     "cost_of",
     "finish",
+    "fits",
     "give_up",
     "receive",
     "seed_candidates",
@@ -112,9 +114,15 @@ def _lacks(state, i):  # type: ignore[no-untyped-def]
 def _fits(world, state, i):  # type: ignore[no-untyped-def]
     """Whether there is time for any of them."""
     for d in range(world.private_s.shape[1]):
-        if (state.counts[ENABLED] & ~state.subsets[i]) >> d & 1 and cost_of(world, state, i, d) <= state.money[LEFT_S]:
+        if (state.counts[ENABLED] & ~state.subsets[i]) >> d & 1 and fits(state, cost_of(world, state, i, d)):
             return True
     return False
+
+
+@njit(cache=True, nogil=True)
+def fits(state, cost_s):  # type: ignore[no-untyped-def]
+    """Whether there is time for something; for a large lump, also if it takes half as much again as foretold."""
+    return cost_s + 0.5 * max(cost_s - state.money[LUMP_S], 0.0) <= state.money[LEFT_S]
 
 
 @njit(cache=True, nogil=True)

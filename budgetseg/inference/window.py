@@ -33,6 +33,7 @@ SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
 MARGIN_S = 0.001  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
+LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again
 WORTH = 0.02  # of the budget; less than this left is not worth going on for
 
 
@@ -136,7 +137,7 @@ class WindowRun:
             self.live = LiveDescriptors(self.scene, engine.descriptors, engine.costs)
             self.source = LiveSource(self.live, h, engine.guarded)
             world = world_of(graph, price(self.scene, engine.descriptors, engine.costs))
-            self._start = world, enabled, known
+            self._start, self._lump_s = (world, enabled, known), np.inf
             self._begin(1.0)
             if known is not None:
                 self.source.inputs[:] = known.inputs
@@ -160,7 +161,7 @@ class WindowRun:
         while True:
             end_s = deadline_s - SAFETY * paint_s - MARGIN_S
             until_s = end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s)
-            n_before = self.episode.n_computed
+            n_before, self._lump_s = self.episode.n_computed, LUMP * deadline_s
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s())  # type: ignore[misc]
             closing_s = self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
             left_s = end_s - self._now_s()
@@ -174,6 +175,7 @@ class WindowRun:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
         if self.episode.n_decisions == 0:
             self._begin(left_s() / max(self.full_s(), 1e-9))
+        self.episode.lump_s = self._lump_s
         n_others = self.engine.threads - 1
         if n_others == 0:
             self._work(left_s)

@@ -1,6 +1,7 @@
 """A model at work: videos in, labels out, within a budget."""
 
 import atexit
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,8 +67,9 @@ class Labeller:
         earlier: Earlier | None = None,
     ) -> Labelled:
         """Labels of a video."""
+        started = time.perf_counter()
         source = video if isinstance(video, VideoSource) else open_video(video)
-        return label_video(self.engine, source, request, stopped, earlier)
+        return label_video(self.engine, source, request, stopped, earlier, started)
 
     def remember(self, folder: Path) -> None:
         """Keep what was learned of this machine's speed for the next time; done at the end of the program."""

@@ -9,7 +9,7 @@ from numba import njit
 from budgetseg.inference.episode import Choice, Episode
 from budgetseg.inference.handle import attach
 from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import cost_of, finish, select, uniform
+from budgetseg.inference.steps import cost_of, finish, fits, select, uniform
 from budgetseg.policy.features import fill_features, n_features
 from budgetseg.types import Float32
 
@@ -99,7 +99,7 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
     affordable = 0
     for d in range(n_descriptors):
         costs[d] = cost_of(world, state, i, d)
-        if state.counts[ENABLED] >> d & 1 and not state.subsets[i] >> d & 1 and costs[d] <= state.money[LEFT_S]:
+        if state.counts[ENABLED] >> d & 1 and not state.subsets[i] >> d & 1 and fits(state, costs[d]):
             affordable |= 1 << d
     if affordable == 0:
         return n_descriptors
