@@ -36,6 +36,7 @@ class LiveSource:
     Attributes
     ----------
     inputs : (N, d) float32, what was computed, as H scales it, side by side
+    n_asked, asking_s : how often H was asked, and the seconds that took
     """
 
     def __init__(self, live: LiveDescriptors, classifiers: SubsetClassifiers, guarded: Sequence[str] = ()) -> None:
@@ -47,15 +48,19 @@ class LiveSource:
         self._starts = h.starts
         self._opinion = np.array([name in h.opinions for name in h.names])
         self._h = h.weights, h.bias + h.favour, h.centre[n_place:], h.scale[n_place:]
+        self.n_asked, self.asking_s = 0, 0.0
 
     def __call__(self, episode: Episode, choice: Choice) -> Outcome:
         """The outcome, in wall-clock seconds; DroppedError where the descriptor failed."""
         region, d = choice
         started = time.perf_counter()
         vector = self._compute(episode, region, d)
+        computed = time.perf_counter()
         subset = int(episode.state.subsets[region]) | 1 << d
         said = self._take(vector, region, d, subset)
-        return Outcome(said, time.perf_counter() - started)
+        ended = time.perf_counter()
+        self.n_asked, self.asking_s = self.n_asked + 1, self.asking_s + ended - computed
+        return Outcome(said, ended - started)
 
     def _take(self, vector: Float32, region: int, d: int, subset: int) -> Float32:
         start, stop = self._starts[d], self._starts[d + 1]

@@ -6,7 +6,7 @@ prepare ─► spend ─► close ─► (spend the rest ─► close again) ─
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
@@ -136,7 +136,9 @@ class WindowRun:
             h, graph = engine.classifiers, supervoxels.graph
             self.live = LiveDescriptors(self.scene, engine.descriptors, engine.costs)
             self.source = LiveSource(self.live, h, engine.guarded)
-            world = world_of(graph, price(self.scene, engine.descriptors, engine.costs))
+            costs = price(self.scene, engine.descriptors, engine.costs)
+            asking_s = engine.stages.predict("asking H", 1.0)  # part of every descriptor's own cost
+            world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
             self._start, self._lump_s = (world, enabled, known), np.inf
             self._begin(1.0)
             if known is not None:
@@ -185,7 +187,15 @@ class WindowRun:
                 self._work(left_s)
             for other in others:
                 other.result()  # what went wrong there is not lost
+        self._learn_asking()
         return self.episode.n_computed < self._n_pairs()
+
+    def _learn_asking(self) -> None:
+        """What it costs to ask H, from all that was asked since the last time."""
+        if self.source.n_asked:
+            seconds = self.source.asking_s / self.engine.costs.pace
+            self.engine.stages.observe("asking H", float(self.source.n_asked), seconds)
+        self.source.n_asked, self.source.asking_s = 0, 0.0
 
     def _work(self, left_s: Callable[[], float]) -> None:
         """One core: decide, compute, tell; decisions are taken one at a time, descriptors are computed side by side."""
