@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
+from threading import Thread
 
 import numpy as np
 from numba import njit
@@ -68,7 +69,7 @@ class LiveSource:
             raise DroppedError(f"is {vector.shape}, not ({stop - start},)")
         place, inputs = self._place[region], self.inputs[region]
         opinion = bool(self._opinion[d])
-        said: Float32 = _say(np.asarray(vector, np.float32), place, inputs, self._starts, *self._h, d, subset, opinion)
+        said: Float32 = _say(vector, place, inputs, self._starts, *self._h, d, subset, opinion)
         if said[0] != said[0]:
             raise DroppedError("is not finite")
         return said
@@ -76,9 +77,11 @@ class LiveSource:
     def _compute(self, episode: Episode, region: int, d: int) -> Float32:
         name = self.names[d]
         try:
-            if name not in self.guarded:
-                return self.live.compute(region, name).vector
-            return self._guarded(name, region, 10 * episode.cost_s(region, d) + PATIENCE_S, episode.left_s)
+            if name in self.guarded:
+                vector = self._guarded(name, region, 10 * episode.cost_s(region, d) + PATIENCE_S, episode.left_s)
+            else:
+                vector = self.live.compute(region, name).vector
+            return np.asarray(vector, np.float32)  # a plug-in may return anything, too
         except DroppedError:
             raise
         except Exception as error:  # a plug-in may raise anything, and the run must go on
@@ -86,13 +89,19 @@ class LiveSource:
 
     def _guarded(self, name: str, region: int, patience_s: float, left_s: float) -> Float32:
         """As above, in a thread of its own that is left behind if it does not return in time."""
-        pool = ThreadPoolExecutor(1)
+        answer: Future[Float32] = Future()
+
+        def compute() -> None:
+            try:
+                answer.set_result(self.live.compute(region, name).vector)
+            except Exception as error:
+                answer.set_exception(error)
+
+        Thread(target=compute, daemon=True).start()  # of a pool, the program would wait for it at its end
         try:
-            return pool.submit(self.live.compute, region, name).result(max(min(patience_s, left_s), 0.0)).vector
+            return answer.result(max(min(patience_s, left_s), 0.0))
         except Late:
             raise DroppedError(f"did not return within {min(patience_s, left_s):.2f} s") from None
-        finally:
-            pool.shutdown(wait=False)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

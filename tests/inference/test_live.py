@@ -1,0 +1,187 @@
+"""What is computed live is what a table would say, and a descriptor that fails is told apart from the run."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from budgetseg.classifiers.samples import place_of
+from budgetseg.classifiers.subsets import SubsetClassifiers
+from budgetseg.datasets.synthetic import CLASSES, render
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.measure import measure
+from budgetseg.descriptors.prices import price
+from budgetseg.descriptors.registry import BUILT_IN
+from budgetseg.inference import live as live_module
+from budgetseg.inference.episode import Episode
+from budgetseg.inference.live import DroppedError, LiveSource
+from budgetseg.inference.state import world_of
+from budgetseg.supervoxels import segment
+from budgetseg.types import Float32
+from tests.models.made import random_model
+
+NAMES = ("colour", "hog", "hof")
+HOG = 1
+
+
+class Odd(Descriptor):
+    """In the place of hog, and answers as it likes."""
+
+    name = "hog"
+
+    def __init__(self, answer: Callable[[int], Any]) -> None:
+        self.length, self._answer = BUILT_IN["hog"]().length, answer
+
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
+        return 1.0
+
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        answer: Float32 = self._answer(self.length)
+        return answer
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    video, _ = render(1, 4, (96, 64))
+    return Scene.of(video.frames, segment(video.frames, 40, "fast", 1))
+
+
+@pytest.fixture(scope="module")
+def classifiers() -> SubsetClassifiers:
+    h = random_model({name: BUILT_IN[name]().length for name in NAMES}, CLASSES).classifiers
+    favour = np.random.default_rng(1).normal(size=h.favour.shape).astype(np.float32)
+    return replace(h, favour=favour)
+
+
+def descriptors_with(answer: Callable[[int], Any] | None) -> list[Descriptor]:
+    built_in = [BUILT_IN[name]() for name in NAMES]
+    return built_in if answer is None else [built_in[0], Odd(answer), built_in[2]]
+
+
+def source_of(
+    scene: Scene, h: SubsetClassifiers, answer: Callable[[int], Any] | None = None, guarded: bool = False
+) -> tuple[LiveSource, Episode]:
+    descriptors = descriptors_with(answer)
+    live = LiveDescriptors(scene, descriptors, CostModel())
+    world = world_of(scene.supervoxels.graph, price(scene, descriptors, CostModel()))
+    return LiveSource(live, h, ["hog"] if guarded else ()), Episode.begin(world, h.n_labels, np.inf)
+
+
+@pytest.mark.parametrize("opinions", [(), ("colour",), ("colour", "hog")], ids=len)
+@pytest.mark.parametrize("guarded", [False, True], ids=["trusted", "guarded"])
+def test_h_says_the_same_as_of_a_table(
+    scene: Scene, classifiers: SubsetClassifiers, opinions: tuple[str, ...], guarded: bool
+) -> None:
+    h = replace(classifiers, opinions=opinions)
+    values, _ = measure(scene, descriptors_with(None))
+    source, episode = source_of(scene, h, guarded=guarded)
+    rng, place = np.random.default_rng(0), place_of(scene.supervoxels.graph)
+    n = len(scene.supervoxels)
+    pairs = list(product(range(n), range(len(NAMES))))
+    for region, d in rng.permutation(pairs).tolist():
+        episode.start((region, d))
+        outcome = source(episode, (region, d))
+        episode.receive((region, d), outcome.said, outcome.spent_s)
+        expected = h.predict(values, place, episode.state.subsets)
+        assert np.allclose(outcome.said, expected[region], atol=1e-5)
+    assert (episode.state.subsets == h.n_subsets - 1).all()
+    assert np.allclose(source.inputs, h.scaled(values), rtol=1e-4, atol=1e-5)
+
+
+def test_what_it_cost_is_what_the_call_took(scene: Scene, classifiers: SubsetClassifiers) -> None:
+    def slow(length: int) -> Float32:
+        time.sleep(0.05)
+        return np.zeros(length, np.float32)
+
+    source, episode = source_of(scene, classifiers, slow)
+    started = time.perf_counter()
+    outcome = source(episode, (0, HOG))
+    assert 0.05 <= outcome.spent_s <= time.perf_counter() - started
+
+
+def with_one(value: float) -> Callable[[int], Float32]:
+    def answer(length: int) -> Float32:
+        vector = np.zeros(length, np.float32)
+        vector[-1] = value
+        return vector
+
+    return answer
+
+
+def broken(_: int) -> Float32:
+    raise KeyError("no such frame")
+
+
+FAILURES: dict[str, tuple[Callable[[int], Any], str]] = {
+    "raises": (broken, r"failed \(KeyError: 'no such frame'\)"),
+    "nan": (with_one(np.nan), "is not finite"),
+    "infinite": (with_one(-np.inf), "is not finite"),
+    "longer": (lambda length: np.zeros(length + 1, np.float32), r"is \(\d+,\), not \(\d+,\)"),
+    "shorter": (lambda length: np.zeros(length - 1, np.float32), r"is \(\d+,\), not \(\d+,\)"),
+    "two rows": (lambda length: np.zeros((2, length), np.float32), r"is \(2, \d+\), not \(\d+,\)"),
+    "nothing": (lambda _: None, r"is \(\), not \(\d+,\)"),
+    "words": (lambda length: ["blue"] * length, "failed"),
+}
+
+
+@pytest.mark.parametrize(("answer", "line"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("guarded", [False, True], ids=["trusted", "guarded"])
+def test_a_descriptor_that_fails_is_dropped_with_a_reason(
+    scene: Scene, classifiers: SubsetClassifiers, answer: Callable[[int], Any], line: str, guarded: bool
+) -> None:
+    source, episode = source_of(scene, classifiers, answer, guarded)
+    with pytest.raises(DroppedError, match=line):
+        source(episode, (0, HOG))
+
+
+def test_a_list_of_the_right_length_is_as_good_as_an_array(scene: Scene, classifiers: SubsetClassifiers) -> None:
+    listed, episode = source_of(scene, classifiers, lambda length: [0.5] * length)
+    plain, _ = source_of(scene, classifiers, lambda length: np.full(length, 0.5, np.float32))
+    assert np.array_equal(listed(episode, (3, HOG)).said, plain(episode, (3, HOG)).said)
+
+
+def hang(length: int) -> Float32:
+    time.sleep(1.0)
+    return np.zeros(length, np.float32)
+
+
+def test_a_descriptor_that_hangs_is_left_behind(
+    scene: Scene, classifiers: SubsetClassifiers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "PATIENCE_S", 0.1)
+    source, episode = source_of(scene, classifiers, hang, guarded=True)
+    started = time.perf_counter()
+    with pytest.raises(DroppedError, match=r"did not return within 0\.10 s"):
+        source(episode, (0, HOG))
+    assert time.perf_counter() - started < 0.5
+    assert np.isfinite(source(episode, (0, 0)).said).all()  # the others go on meanwhile
+
+
+def test_one_that_never_returns_does_not_keep_the_program_from_ending(
+    scene: Scene, classifiers: SubsetClassifiers
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def answer(length: int) -> Float32:
+        threads.append(threading.current_thread())
+        return np.zeros(length, np.float32)
+
+    source, episode = source_of(scene, classifiers, answer, guarded=True)
+    source(episode, (0, HOG))
+    assert [thread.daemon for thread in threads] == [True]
+
+
+def test_nobody_waits_for_it_beyond_the_budget(scene: Scene, classifiers: SubsetClassifiers) -> None:
+    source, episode = source_of(scene, classifiers, hang, guarded=True)
+    episode.left_s = 0.1
+    started = time.perf_counter()
+    with pytest.raises(DroppedError, match="did not return"):
+        source(episode, (0, HOG))
+    assert time.perf_counter() - started < 0.5
