@@ -188,7 +188,7 @@ class WindowRun:
             for other in others:
                 other.result()  # what went wrong there is not lost
         self._learn_asking()
-        return self.episode.n_computed < self._n_pairs()
+        return self._has_work()
 
     def _learn_asking(self) -> None:
         """What it costs to ask H, from all that was asked since the last time."""
@@ -275,6 +275,7 @@ class WindowRun:
     def _margin_s(self, deadline_s: float) -> float:
         return MARGIN * deadline_s if deadline_s < np.inf else 0.0
 
-    def _n_pairs(self) -> int:
-        enabled = int(self.episode.state.counts[ENABLED])
-        return len(self.episode.state.subsets) * bin(enabled).count("1")
+    def _has_work(self) -> bool:
+        """Whether any supervoxel lacks a descriptor; of one that was dropped, some may be there."""
+        state = self.episode.state
+        return bool((state.counts[ENABLED] & ~state.subsets).any())
