@@ -259,7 +259,8 @@ class _Job:
         for whole, part in zip(self.wholes, self.parts, strict=True):
             if not all(np.may_share_memory(whole, one) for one in part):
                 whole = part[0] if len(part) == 1 else np.concatenate(part)
-            self.done.labels.append(whole[: sum(map(len, part)) if n is None else n])
+            n_found = sum(map(len, part))  # a video may end before it said so
+            self.done.labels.append(whole[: n_found if n is None else min(n, n_found)])
         if self.request.scope == "total" and len(self.parts) == 1:
             self.done.ledgers[0].spent_s = self._now_s()
         return self.done
@@ -270,7 +271,7 @@ class _Job:
         for part, ledger, budget in zip(self.parts, self.done.ledgers, self.request.budgets, strict=True):
             part.append(np.full((n_frames, *size), likeliest, np.uint8))
             if ledger.budget_s is None:
-                ledger.budget_s, ledger.spent_s = budget.amount, self._now_s()
+                ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self._now_s(), True
 
     def _windows(self) -> Iterator[UInt8]:
         """Frames, a window at a time."""

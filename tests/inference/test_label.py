@@ -1,0 +1,268 @@
+"""Videos to labels: on time, complete, and with an account that an outside clock agrees with."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetseg.descriptors.calibrate import known_costs
+from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.measure import measure
+from budgetseg.descriptors.table import VideoTable
+from budgetseg.errors import UsageError
+from budgetseg.evaluation.experiment import label_table
+from budgetseg.inference.label import Labelled, Request, label_video
+from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.plan import LADDER
+from budgetseg.inference.stages import StageCosts
+from budgetseg.inference.window import Engine
+from budgetseg.labelling import Labeller
+from budgetseg.machine import cache_folder
+from budgetseg.models.bundle import load_model
+from budgetseg.types import Budget, UInt8
+from budgetseg.video import open_video
+from budgetseg.video.container import Container
+from tests.labelling.streets import N_FRAMES, SIZE, write_model, write_street
+
+SHAPE = (N_FRAMES, SIZE[1], SIZE[0])
+UNLIMITED = Budget(np.inf)
+
+
+@pytest.fixture(scope="module")
+def labeller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labeller]:
+    """Priced on this machine, for these tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
+        labeller = Labeller(load_model(write_model(tmp_path_factory.mktemp("models") / "street")))
+        labeller.remember(cache_folder())
+        yield labeller
+
+
+@pytest.fixture
+def engine(labeller: Labeller) -> Engine:
+    """As it was at first: nothing that a test teaches it is known to the next."""
+    engine = labeller.engine
+    return replace(engine, costs=known_costs(engine.descriptors), stages=StageCosts.load())
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_street(tmp_path_factory.mktemp("videos") / "street.mp4")
+
+
+def label(engine: Engine, street: Path, *budgets: Budget, scope: str = "total", window: int | None = None) -> Labelled:
+    return label_video(engine, open_video(street), Request(budgets or (UNLIMITED,), scope, window=window))
+
+
+def n_computed(ledger: Ledger) -> int:
+    return sum(entry.count for entry in ledger.descriptors.values())
+
+
+def unbounded(labeller: Labeller, street: Path, labelled: Labelled) -> UInt8:
+    """What the CRF says with every descriptor of every supervoxel, window by window."""
+    frames, model, parts = open_video(street).read().frames, labeller.model, []
+    for why in labelled.whys:
+        supervoxels = why.known.supervoxels
+        scene = Scene.of(frames[why.start : why.start + len(supervoxels.ids)], supervoxels)
+        values, costs = measure(scene, labeller.engine.descriptors)
+        n = len(supervoxels)
+        truth = np.zeros((n, model.classifiers.n_labels), np.int64)
+        table = VideoTable("street", scene.n_frames, supervoxels.graph, truth, values, costs, {})
+        labels = label_table(model, table, np.full(n, model.classifiers.n_subsets - 1, np.int32))
+        parts.append(labels[supervoxels.ids].astype(np.uint8))
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("scope", ["total", "descriptors"])
+@pytest.mark.parametrize("window", [None, 5])
+def test_an_unlimited_budget_gives_the_unbounded_crf(
+    engine: Engine, labeller: Labeller, street: Path, scope: str, window: int | None, threads: int
+) -> None:
+    labelled = label(replace(engine, threads=threads), street, scope=scope, window=window)
+    (labels,), (ledger,) = labelled.labels, labelled.ledgers
+    assert labels.shape == SHAPE
+    assert len(labelled.whys) == (1 if window is None else 3)
+    assert np.array_equal(labels, unbounded(labeller, street, labelled))
+    assert len(np.unique(labels)) > 1
+    assert not ledger.work_left
+    assert not ledger.notes
+    assert {entry.count for entry in ledger.descriptors.values()} == {sum(len(why.labels) for why in labelled.whys)}
+
+
+@pytest.mark.parametrize("window", [None, 5])
+@pytest.mark.parametrize("budget_s", [0.15, 0.6])
+def test_an_outside_clock_agrees_with_the_ledger(
+    labeller: Labeller, street: Path, budget_s: float, window: int | None
+) -> None:
+    apart = []
+    for _ in range(5):  # machines are noisy
+        started = time.perf_counter()
+        labelled = labeller.label(street, Request((Budget(budget_s),), window=window))
+        outside_s = time.perf_counter() - started
+        (ledger,) = labelled.ledgers
+        assert ledger.spent_s <= outside_s
+        apart.append(outside_s - ledger.spent_s)
+        if apart[-1] <= 0.03 * outside_s + 0.005:
+            break
+    else:
+        pytest.fail(f"seconds between the outside clock and the ledger: {apart}")
+    stages_s = sum(entry.spent_s for entry in ledger.stages.values())
+    assert stages_s + ledger.descriptors_s <= ledger.spent_s
+    assert ledger.budget_s == budget_s
+
+
+@pytest.mark.parametrize("window", [None, 5])
+@pytest.mark.parametrize("scope", ["total", "descriptors"])
+def test_later_budgets_have_computed_at_least_as_much(
+    engine: Engine, street: Path, scope: str, window: int | None
+) -> None:
+    budgets = [Budget(amount) for amount in ((0.1, 0.2, 5.0) if scope == "total" else (0.0005, 0.001, 5.0))]
+    started = time.perf_counter()
+    labelled = label(engine, street, *budgets, scope=scope, window=window)
+    outside_s = time.perf_counter() - started
+    counts = [n_computed(ledger) for ledger in labelled.ledgers]
+    assert counts == sorted(counts)
+    assert counts[-1] == 2 * sum(len(why.labels) for why in labelled.whys)
+    spent = [ledger.spent_s for ledger in labelled.ledgers]
+    assert spent == sorted(spent)
+    assert spent[-1] <= outside_s
+    assert [ledger.budget_s for ledger in labelled.ledgers] == [budget.amount for budget in budgets]
+    assert [labels.shape for labels in labelled.labels] == [SHAPE] * 3
+    assert not labelled.ledgers[-1].work_left
+    assert np.array_equal(labelled.labels[-1], label(engine, street, window=window).labels[0])
+
+
+def test_shares_of_the_full_cost_rise_as_well(engine: Engine, street: Path) -> None:
+    budgets = [Budget(share, is_share=True) for share in (0.1, 0.5)]
+    labelled = label(engine, street, *budgets, scope="descriptors")
+    first, second = labelled.ledgers
+    assert 0 < n_computed(first) < n_computed(second) < 2 * len(labelled.whys[0].labels)
+    assert first.work_left
+    assert first.budget_s is not None
+    assert second.budget_s == pytest.approx(5 * first.budget_s)
+
+
+def slow(engine: Engine, **rates: float) -> Engine:
+    """An engine that believes stages to take so many seconds for every unit of work."""
+    return replace(engine, stages=StageCosts({f"{stage} fast 1": rate for stage, rate in rates.items()}))
+
+
+def test_below_the_floor_frames_are_left_out_and_their_labels_carried_over(engine: Engine, street: Path) -> None:
+    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(20.0))  # 6.1 s a frame
+    (labels,), (ledger,), plan = labelled.labels, labelled.ledgers, labelled.plan
+    assert plan is not None
+    assert (plan.stride, plan.n_worked, plan.prior) == (8, 2, False)
+    assert ledger.notes == [f"the budget is below the floor: {name}" for name in (LADDER[0], LADDER[2])]
+    assert labels.shape == SHAPE
+    assert (labels < 255).all()
+    assert (labels[:8] == labels[0]).all()
+    assert (labels[8:] == labels[8]).all()
+    assert "carrying" in ledger.stages
+
+
+def test_below_the_floor_small_frames_are_worked_on(engine: Engine, tmp_path: Path) -> None:
+    street = write_street(tmp_path / "large.mp4", 4, (256, 192))
+    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(60.0))  # 49 s a frame, a quarter of it at half size
+    (labels,), (ledger,), plan = labelled.labels, labelled.ledgers, labelled.plan
+    assert plan is not None
+    assert (plan.size, plan.stride) == ((96, 128), 1)
+    assert ledger.notes == [f"the budget is below the floor: {name}" for name in LADDER[:2]]
+    assert labels.shape == (4, 192, 256)
+    assert (labels < 255).all()
+    assert np.array_equal(labels[:, ::2, ::2], labels[:, 1::2, 1::2])
+
+
+def test_at_the_end_of_the_ladder_colour_alone_is_computed(engine: Engine, street: Path) -> None:
+    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(6.3))  # one frame takes nearly all
+    (ledger,), plan = labelled.ledgers, labelled.plan
+    assert plan is not None
+    assert plan.colour_only
+    assert list(ledger.descriptors) == ["colour"]
+    assert ledger.notes[-1].endswith("colour alone")
+    assert labelled.labels[0].shape == SHAPE
+
+
+def test_a_budget_of_nearly_nothing_gives_the_prior(engine: Engine, street: Path) -> None:
+    labelled = label(engine, street, Budget(1e-6))
+    (labels,), (ledger,) = labelled.labels, labelled.ledgers
+    assert labels.shape == SHAPE
+    assert (labels == engine.classifiers.prior.argmax()).all()
+    assert ledger.notes == ["the budget is below the floor: prior"]
+    assert not ledger.stages
+    assert not ledger.descriptors
+    assert not labelled.whys
+    assert ledger.work_left
+    assert ledger.budget_s == 1e-6
+    assert ledger.overrun_s == ledger.spent_s - 1e-6 > 0
+
+
+@pytest.mark.parametrize("budget_s", [0.002, 0.01, 0.03])
+def test_whatever_the_budget_every_pixel_has_a_label(engine: Engine, street: Path, budget_s: float) -> None:
+    labelled = label(engine, street, Budget(budget_s))
+    assert labelled.labels[0].shape == SHAPE
+    assert (labelled.labels[0] < engine.classifiers.n_labels).all()
+    assert labelled.plan is not None
+    full = replace(labelled.plan, density=25, size=SHAPE[1:], stride=1, colour_only=False, prior=False)
+    given_up = [note.removeprefix("the budget is below the floor: ") for note in labelled.ledgers[0].notes]
+    assert given_up == labelled.plan.lacks(full)
+
+
+def test_windows_share_the_budget(engine: Engine, street: Path) -> None:
+    labelled = label(engine, street, Budget(0.6), window=5)
+    assert [(why.start, len(why.known.supervoxels.ids)) for why in labelled.whys] == [(0, 4), (4, 4), (8, 4)]
+    assert labelled.labels[0].shape == SHAPE
+    assert (labelled.labels[0] < engine.classifiers.n_labels).all()
+    assert labelled.ledgers[0].stages["supervoxels"].count == 3
+
+
+def test_two_threads_label_every_pixel(engine: Engine, street: Path) -> None:
+    for budget_s in (0.05, 0.3):
+        labelled = label(replace(engine, threads=2), street, Budget(budget_s), window=5)
+        assert labelled.labels[0].shape == SHAPE
+        assert (labelled.labels[0] < engine.classifiers.n_labels).all()
+
+
+def after(n: int) -> Callable[[], bool]:
+    asked = iter([False] * n)
+    return lambda: next(asked, True)
+
+
+def test_who_is_stopped_has_labels_for_all_frames_and_is_told(engine: Engine, street: Path) -> None:
+    request = Request((UNLIMITED,), "descriptors", window=5)
+    labelled = label_video(engine, open_video(street), request, after(20))
+    (labels,), (ledger,) = labelled.labels, labelled.ledgers
+    assert labels.shape == SHAPE
+    assert len(labelled.whys) == 1
+    assert 0 < n_computed(ledger) < 40
+    assert ledger.notes == ["stopped: the rest of the video has the most frequent class"]
+    assert (labels[4:] == engine.classifiers.prior.argmax()).all()
+
+
+def test_a_video_with_fewer_frames_than_it_says_has_labels_for_those_that_it_has(engine: Engine, street: Path) -> None:
+    source = open_video(street)
+    assert isinstance(source.clip, Container)
+    longer = replace(source, clip=replace(source.clip, n_frames=N_FRAMES + 3))
+    labelled = label_video(engine, longer, Request((UNLIMITED,)))
+    assert np.array_equal(labelled.labels[0][:N_FRAMES], label(engine, street).labels[0])
+    assert (labelled.labels[0] < engine.classifiers.n_labels).all()
+    assert len(labelled.labels[0]) == N_FRAMES
+
+
+@pytest.mark.parametrize(
+    ("budgets", "scope", "line"),
+    [
+        ((), "total", "a budget must be more than nothing; for example 10s"),
+        ((Budget(0.0),), "total", "a budget must be more than nothing; for example 10s"),
+        ((Budget(2.0), Budget(1.0)), "total", "budgets must rise"),
+        ((Budget(1.0), Budget(1.0)), "total", "budgets must rise"),
+        ((Budget(0.1, is_share=True), Budget(1.0)), "total", "budgets must all be times, or all be shares"),
+        ((Budget(1.0),), "decode", "no scope 'decode'; choose from total, descriptors"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(budgets: tuple[Budget, ...], scope: str, line: str) -> None:
+    with pytest.raises(UsageError, match=line):
+        Request(budgets, scope)
