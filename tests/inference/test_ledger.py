@@ -101,7 +101,8 @@ def test_a_stage_is_written_down_under_its_name_and_known_by_its_line() -> None:
     books.book("decode", 50, 4.0, "decode .mp4")
     (entry,) = books.ledger.stages.values()
     assert list(books.ledger.stages) == ["decode"]
-    assert (entry.planned_s, entry.spent_s, entry.count) == (pytest.approx(1.0), 4.0, 1)
+    assert entry.planned_s == pytest.approx(1.0)
+    assert (entry.spent_s, entry.count) == (4.0, 1)
     assert "decode" not in books.stages
     assert 1.0 < books.foretold_s("decode .mp4", 50) < 4.0
     books.book("pixels", 10, 3.0)
