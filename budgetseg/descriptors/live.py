@@ -9,7 +9,11 @@ from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, Value
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.types import Float32
 
-__all__ = ["LiveDescriptors", "Spent"]
+__all__ = ["LateError", "LiveDescriptors", "Spent"]
+
+
+class LateError(Exception):
+    """Time is up, and a resource is still to be made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,10 @@ class LiveDescriptors:
     costs : predicts what a call will cost, and learns from what it did cost
     limit_bytes : of the resources kept
     timer : seconds; `time.thread_time` where other programs must not be counted
+
+    Attributes
+    ----------
+    late : asked before a resource is made; where it is so, the call ends with LateError, and what was made is kept
     """
 
     def __init__(
@@ -60,6 +68,7 @@ class LiveDescriptors:
         self._resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
         self._works: dict[str, list[float]] = {}
         self._timer = timer
+        self.late: Callable[[], bool] = lambda: False
 
     def cost(self, region: int, name: str) -> float:
         """Seconds that a descriptor of a supervoxel would cost now: its own, and the resources that are not there."""
@@ -100,6 +109,8 @@ class LiveDescriptors:
 
     def _get(self, key: Key, bill: "_Bill") -> Value:
         """One resource; if it had to be made here, its time goes on the bill, else the time we waited for it."""
+        if self.late():
+            raise LateError
         kind, index = self._resources[key[0]], key[1]
         own: _Bill | None = None
 

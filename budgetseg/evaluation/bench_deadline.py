@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from budgetseg.inference.label import Request
+from budgetseg.inference.episode import Selection
+from budgetseg.inference.label import Request, label_video
 from budgetseg.labelling import Labeller
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, open_video
@@ -92,10 +94,11 @@ def _run(labeller: Labeller, clip: VideoSource, budget_s: float) -> Row:
 
 def _floor_s(labeller: Labeller, clip: VideoSource) -> float:
     """Seconds that a video takes when nothing is spent on descriptors."""
+    idle = replace(labeller.engine, strategy=lambda _: (lambda _: None, Selection()))
     seconds = []
     for _ in range(N_FLOORS):
         started = time.perf_counter()
-        labeller.label(clip, Request((Budget(1e9),)), stopped=lambda: True)
+        label_video(idle, clip, Request((Budget(1e9),)))
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds)
 

@@ -11,7 +11,7 @@ from numba import njit
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
-from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.live import LateError, LiveDescriptors
 from budgetseg.inference.episode import Choice, Episode
 from budgetseg.inference.loop import Outcome
 from budgetseg.types import Float32
@@ -82,7 +82,7 @@ class LiveSource:
             else:
                 vector = self.live.compute(region, name).vector
             return np.asarray(vector, np.float32)  # a plug-in may return anything, too
-        except DroppedError:
+        except (DroppedError, LateError):
             raise
         except Exception as error:  # a plug-in may raise anything, and the run must go on
             raise DroppedError(f"failed ({type(error).__name__}: {error})") from error

@@ -15,7 +15,7 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.costs import CostModel
-from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.live import LateError, LiveDescriptors
 from budgetseg.descriptors.prices import price
 from budgetseg.inference.closing import Closing
 from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
@@ -137,6 +137,7 @@ class WindowRun:
             self.live = LiveDescriptors(self.scene, engine.descriptors, engine.costs)
             self.source = LiveSource(self.live, h, engine.guarded)
             costs = price(self.scene, engine.descriptors, engine.costs)
+            self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
             asking_s = engine.stages.predict("asking H", 1.0)  # part of every descriptor's own cost
             world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
             self._start, self._lump_s = (world, enabled, known), np.inf
@@ -178,6 +179,7 @@ class WindowRun:
         if self.episode.n_decisions == 0:
             self._begin(left_s() / max(self.full_s(), 1e-9))
         self.episode.lump_s = self._lump_s
+        self.live.late = lambda: left_s() < 0
         n_others = self.engine.threads - 1
         if n_others == 0:
             self._work(left_s)
@@ -215,6 +217,9 @@ class WindowRun:
             except DroppedError as error:
                 self._drop(choice, str(error))
                 continue
+            except LateError:
+                self._put_back(choice)
+                return
             with self._lock:
                 episode.receive(choice, outcome.said, outcome.spent_s)
                 name = engine.classifiers.names[choice[1]]
@@ -228,6 +233,15 @@ class WindowRun:
             self.episode.state.counts[ENABLED] &= ~(1 << d)
             self.episode.give_up(region)
             self.books.ledger.note(f"{self.engine.classifiers.names[d]} {why}; dropped")
+
+    def _put_back(self, choice: Choice) -> None:
+        """There was no time to end what was begun; of its resources, those that were made are there."""
+        cell = choice[0] * self.episode.world.n_descriptors + choice[1]
+        world, cache = self.episode.world, self.live.cache
+        with self._lock:
+            for resource in world.needed[world.needs_first[cell] : world.needs_first[cell + 1]].tolist():
+                self.episode.state.made[resource] = self._keys[resource] in cache
+            self.episode.give_up(choice[0])
 
     def close(self, enough: Callable[[], bool] = lambda: False) -> float:
         """Labels of supervoxels from what is known now; the seconds it took."""
