@@ -13,7 +13,9 @@ from tests.inference.worlds import EVERYTHING, any_policy, made_video
 
 
 def same(one: Episode, other: Episode) -> bool:
-    return all(np.array_equal(mine, yours) for mine, yours in zip(one.state, other.state, strict=True))
+    return all(
+        np.array_equal(np.asarray(mine), np.asarray(yours)) for mine, yours in zip(one.state, other.state, strict=True)
+    )
 
 
 @pytest.mark.parametrize("order", ORDERS)
