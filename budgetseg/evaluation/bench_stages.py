@@ -25,6 +25,7 @@ from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.evaluation.clips import CamvidDense, Street
 from budgetseg.inference import interpolate
+from budgetseg.inference.paint import paint
 from budgetseg.models.bundle import Model
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64, Supervoxels, UInt8
@@ -121,7 +122,7 @@ def _stages(supervoxels: Supervoxels, now: Remains) -> dict[str, Callable[[], fl
         "potentials": lambda: _cpu_s(lambda: make_potentials(now.crf, evidence, graph)),
         "expansion": lambda: _cpu_s(lambda: expand(problem)),
         "expansion with used memory": expand_again,
-        "pixel labels": lambda: _cpu_s(lambda: _paint(labels, ids)),
+        "pixel labels": lambda: _cpu_s(lambda: paint(labels, ids, np.empty(ids.shape, np.uint8))),
     }
 
 
@@ -133,11 +134,6 @@ def _earlier(now: Remains) -> Remains:
 
 def _fill(left: Remains, graph: Graph) -> Float32:
     return interpolate(left.evidence.probabilities, left.evidence.subsets > 0, graph, left.prior)
-
-
-def _paint(labels: Int32, ids: Int32) -> UInt8:
-    """Labels of pixels, in the shape of ids, 8-bit."""
-    return labels.astype(np.uint8)[ids]
 
 
 def _cpu_s(work: Callable[[], object]) -> float:

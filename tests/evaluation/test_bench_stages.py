@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from budgetseg.classifiers.samples import place_of
-from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import open_descriptors
@@ -70,11 +69,3 @@ def test_seconds_are_medians_per_thousand_supervoxels(monkeypatch: pytest.Monkey
     n = len(segment(Street((96, 64), N_FRAMES)()[0], 25 * N_FRAMES))
     rows = bench.bench_stages(None, repeats=3)
     assert [row["seconds"] for row in rows] == [pytest.approx(1000 * 2 / n)] * 5
-
-
-def test_every_pixel_takes_the_label_of_its_supervoxel() -> None:
-    ids = segment(render(0, N_FRAMES, (96, 64))[0].frames, 40, "fast").ids
-    labels = np.arange(ids.max() + 1, dtype=np.int32)
-    painted = bench._paint(labels, ids)
-    assert painted.dtype == np.uint8
-    assert np.array_equal(painted, ids)
