@@ -29,7 +29,7 @@ from budgetseg.video import open_video
 
 MS_A_FRAME = (3, 5, 10, 20, 50, 100)
 SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
-N_RUNS = 5
+N_RUNS = 2
 
 Method = Callable[[float, int], UInt8]
 """From seconds and a seed to labels (T, H, W)."""
