@@ -14,7 +14,7 @@ from budgetseg.types import Bool, Float32, Float64, Graph, Int32, Int64, UInt8
 
 UInt64 = NDArray[np.uint64]
 
-__all__ = ["N_BINS", "State", "World", "copy_state", "new_state", "unshared", "world_of"]
+__all__ = ["N_BINS", "State", "World", "copy_state", "full_cost", "new_state", "unshared", "world_of"]
 
 N_BINS = 8
 """Directions of φ3: up, down, left, right, each before and after."""
@@ -132,7 +132,7 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
     n, n_descriptors = world.private_s.shape
     enabled &= (1 << n_descriptors) - 1
     columns = [d for d in range(n_descriptors) if enabled >> d & 1]
-    full_s = world.private_s[:, columns].sum() + world.resource_s[_needed_by(world, columns)].sum()
+    full_s = full_cost(world, enabled)
     least_s = world.private_s[:, columns].min(initial=np.inf)
     rng = np.random.default_rng(seed)
     return State(
@@ -154,6 +154,13 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
         counts=np.array([0, 0, 0, 0, 0, 0, enabled]),
     )
+
+
+def full_cost(world: World, enabled: int) -> float:
+    """Seconds that these descriptors, as bits, cost for all supervoxels, with what they share made once."""
+    columns = [d for d in range(world.n_descriptors) if enabled >> d & 1]
+    shared_s = world.resource_s[_needed_by(world, columns)].sum()
+    return float(world.private_s[:, columns].sum() + shared_s)
 
 
 def _needed_by(world: World, columns: list[int]) -> Bool:

@@ -23,7 +23,7 @@ from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import DroppedError, LiveSource
 from budgetseg.inference.paint import paint
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.state import ENABLED, world_of
+from budgetseg.inference.state import ENABLED, full_cost, world_of
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
@@ -56,6 +56,7 @@ class Engine:
     tier : of the supervoxels
     threads : cores to use
     guarded : names of descriptors that are not trusted to return
+    counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
     """
 
     classifiers: SubsetClassifiers
@@ -67,6 +68,7 @@ class Engine:
     tier: str = "fast"
     threads: int = 1
     guarded: Sequence[str] = ()
+    counted: int = -1
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,8 @@ class WindowRun:
     def spend(self, left_s: Callable[[], float]) -> bool:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
         if self.episode.n_decisions == 0:
-            self._begin(left_s() / max(self.full_s(), 1e-9))
+            full_s = full_cost(self.episode.world, self.engine.counted) * self.engine.costs.pace
+            self._begin(left_s() / max(full_s, 1e-9))
         self.episode.lump_s = self._lump_s
         self.live.late = lambda: left_s() < 0
         n_others = self.engine.threads - 1

@@ -54,6 +54,7 @@ class Labeller:
             str(model.settings["tier"]),
             threads,
             guarded,
+            model.classifiers.subset_of(_counted(model)),
         )
         warm_up(self.engine)
         calibrate_stages(self.engine)
@@ -89,12 +90,17 @@ def _strategy(model: Model, policy: Chooser | None, selection: Selection | None)
     usual = policy or _plan(model)
 
     def strategy(share: float) -> tuple[Chooser, Selection]:
-        plan = None if policy else nearest_plan(model.plans, share, [name for name in h.names if name != "dcnn_large"])
+        plan = None if policy else nearest_plan(model.plans, share, _counted(model))
         if plan is None:
             return usual, selection or Selection()
         return plan.policy(h.names, h.n_labels), selection or plan.selection
 
     return strategy
+
+
+def _counted(model: Model) -> list[str]:
+    """Descriptors that make up the full cost: the large network is for whoever has time to spare."""
+    return [name for name in model.classifiers.names if name != "dcnn_large"]
 
 
 def _plan(model: Model) -> Chooser:
