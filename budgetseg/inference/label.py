@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-import cv2
 import numpy as np
 
 from budgetseg.errors import UsageError, VideoError
+from budgetseg.inference.carry import carry, worked_on
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import Plan, choose_plan
 from budgetseg.inference.window import Engine, Known, Step, WindowRun
+from budgetseg.supervoxels.segment import density_for
 from budgetseg.types import Budget, Float32, Int32, UInt8
 from budgetseg.video import VideoSource
 
@@ -165,8 +166,8 @@ class _Job:
                 break
             run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
             run.stopped = self.stopped
-            density = self.plan.density
-            run.prepare(max(1, round(density * len(frames))), self._enabled(), known[k] if k < len(known) else None)
+            n_supervoxels = self.plan.supervoxels_in(len(frames))
+            run.prepare(n_supervoxels, self._enabled(), known[k] if k < len(known) else None)
             self._label_window(run, n_done)
             n_done += len(frames)
             self.books = Books(Ledger(None, self.request.scope), self.engine.stages, self.engine.costs)
@@ -216,23 +217,25 @@ class _Job:
 
     def _place_for(self, j: int, n_done: int, frames: UInt8) -> UInt8:
         """Where the labels of a window belong: in the whole, unless they are carried over or more than was said."""
-        is_plain = self.plan.size == self.full.size and self.plan.stride == 1
-        if is_plain and n_done + len(frames) <= self.full.n_frames:
+        if not self._is_carried and n_done + len(frames) <= self.full.n_frames:
             return self.wholes[j][n_done : n_done + len(frames)]
         return np.empty(frames.shape[:3], np.uint8)
 
+    @property
+    def _is_carried(self) -> bool:
+        """Whether labels of what is worked on are not yet those of the video."""
+        return self.plan.size != self.full.size or self.plan.stride != 1
+
     def _carried(self, labels: UInt8) -> UInt8:
         """At the size of the video, and for the frames between those that were worked on."""
-        height, width = self.full.size
-        if self.plan.size == self.full.size and self.plan.stride == 1:
+        if not self._is_carried:
             return labels
         with self.books.stage("carrying", self._carry_work(labels)):
-            large = [cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST) for one in labels]
-            return np.repeat(np.stack(large), self.plan.stride, axis=0)
+            return carry(labels, self.plan, self.full.size)
 
     def _carry_s(self, labels: UInt8) -> float:
         """Seconds that this is foretold to take."""
-        if self.plan.size == self.full.size and self.plan.stride == 1:
+        if not self._is_carried:
             return 0.0
         return self.books.foretold_s("carrying", self._carry_work(labels))
 
@@ -276,9 +279,7 @@ class _Job:
     def _windows(self) -> Iterator[UInt8]:
         """Frames, a window at a time."""
         height, width = self.plan.size
-        source = replace(self.source, size=(width, height))
-        source = replace(source, span=replace(source.span, stride=source.span.stride * self.plan.stride))
-        frames = iter(source)
+        frames = iter(worked_on(self.source, self.plan))
         longest = self.request.window or max(8, WINDOW_PIXELS // (height * width))
         n_windows = -(-self.plan.n_worked // longest)
         length = -(-self.plan.n_worked // n_windows)
@@ -302,12 +303,12 @@ class _Job:
         engine, n = self.engine, float(plan.n_supervoxels)
         stages = {
             f"decode {self.source.clip.path.suffix}": self._decode_work(plan.n_worked),
-            f"supervoxels {engine.tier} {engine.threads}": plan.n_pixels,
+            engine.supervoxels_line: plan.n_pixels,
             "preparation": plan.n_pixels,
             "interpolation": n,
             "potentials": n,
             "expansion": n,
-            f"pixels {engine.threads}": float(plan.n_frames * self.source.width * self.source.height),
+            engine.pixels_line: float(plan.n_frames * self.source.width * self.source.height),
         }
         return sum(self.books.foretold_s(stage, work) for stage, work in stages.items())
 
@@ -327,5 +328,5 @@ class _Job:
 
 def _full_plan(source: VideoSource, request: Request) -> Plan:
     n_frames = source.n_frames or max(1, round((source.duration_s or 10.0) * source.rate))
-    density = request.density or (200 if source.rate <= 2 else 35 if source.width * source.height >= 100_000 else 25)
+    density = request.density or density_for(source.width * source.height, 1 / source.rate)
     return Plan(n_frames, (source.height, source.width), density)

@@ -51,7 +51,11 @@ class Plan:
     @property
     def n_supervoxels(self) -> int:
         """In all."""
-        return max(1, round(self.density * self.n_worked))
+        return self.supervoxels_in(self.n_worked)
+
+    def supervoxels_in(self, n_frames: int) -> int:
+        """In so many of the frames that are worked on, at least one."""
+        return max(1, round(self.density * n_frames))
 
     def lacks(self, full: "Plan") -> list[str]:
         """What it does without, by the names in `LADDER`."""

@@ -26,8 +26,7 @@ def warm_up(engine: Engine) -> None:
 
 def calibrate_stages(engine: Engine) -> None:
     """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
-    known = f"pixels {engine.threads}", f"supervoxels {engine.tier} {engine.threads}"
-    if all(stage in engine.stages for stage in known):
+    if engine.pixels_line in engine.stages and engine.supervoxels_line in engine.stages:
         return
     for size in SIZES:
         _label(engine, size, N_FRAMES)

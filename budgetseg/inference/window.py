@@ -70,6 +70,16 @@ class Engine:
     guarded: Sequence[str] = ()
     counted: int = -1
 
+    @property
+    def supervoxels_line(self) -> str:
+        """What the costs of its supervoxels are known by."""
+        return f"supervoxels {self.tier} {self.threads}"
+
+    @property
+    def pixels_line(self) -> str:
+        """What the costs of painting are known by."""
+        return f"pixels {self.threads}"
+
 
 @dataclass(frozen=True)
 class Step:
@@ -131,7 +141,7 @@ class WindowRun:
         engine, pixels = self.engine, float(self.frames[..., 0].size)
         supervoxels = None if known is None else known.supervoxels
         if supervoxels is None:
-            with self.books.stage("supervoxels", pixels, f"supervoxels {engine.tier} {engine.threads}"):
+            with self.books.stage("supervoxels", pixels, engine.supervoxels_line):
                 supervoxels = segment(self.frames, n_supervoxels, engine.tier, engine.threads)
         with self.books.stage("preparation", pixels):
             self.scene = Scene.of(self.frames, supervoxels)
@@ -257,7 +267,7 @@ class WindowRun:
         """Labels of all pixels, (T, H, W)."""
         if self.closing.labels is None:
             raise ValueError("close before you paint")
-        with self.books.stage("pixels", float(out.size), f"pixels {self.engine.threads}"):
+        with self.books.stage("pixels", float(out.size), self.engine.pixels_line):
             paint(self.closing.labels, self.scene.supervoxels.ids, out, self.engine.threads)
 
     def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
@@ -287,7 +297,7 @@ class WindowRun:
         return time.perf_counter() - self.started
 
     def _paint_s(self) -> float:
-        return self.books.foretold_s(f"pixels {self.engine.threads}", float(self.frames[..., 0].size))
+        return self.books.foretold_s(self.engine.pixels_line, float(self.frames[..., 0].size))
 
     def _margin_s(self, deadline_s: float) -> float:
         return MARGIN * deadline_s if deadline_s < np.inf else 0.0

@@ -3,16 +3,15 @@
 import time
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
 from budgetseg.errors import UsageError
+from budgetseg.inference.carry import carry, worked_on
 from budgetseg.inference.label import Labelled, Why
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.window import Engine, WindowRun
-from budgetseg.labelling.maps import carry
 from budgetseg.labelling.trace import Trace, WindowTrace
 from budgetseg.types import UInt8
 from budgetseg.video import VideoSource
@@ -30,7 +29,7 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
         run = WindowRun(engine, frames, ledger, started)
-        run.prepare(max(1, round(trace.plan.density * len(frames))))
+        run.prepare(trace.plan.supervoxels_in(len(frames)))
         start = n_done * trace.plan.stride
         for whole, painted in zip(labels, _play(run, window), strict=True):
             part = carry(painted, trace.plan, shape[1:])[: shape[0] - start]
@@ -43,9 +42,7 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
 
 def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:
     """Frames of each window, at the size at which they were worked on."""
-    height, width = trace.plan.size
-    span = replace(source.span, stride=source.span.stride * trace.plan.stride)
-    frames = iter(replace(source, size=(width, height), span=span))
+    frames = iter(worked_on(source, trace.plan))
     for window in trace.windows:
         yield np.stack([frame.pixels for frame in islice(frames, window.n_frames)])
 

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.episode import Episode
-from budgetseg.inference.state import LEAST_S, LEFT_S, PACE, SPENT_S
-from budgetseg.inference.steps import begin, cost_of, receive
-from budgetseg.simulation.simulate import NOT_ASKED
+from budgetseg.inference.state import LEAST_S, LEFT_S, PACE
+from budgetseg.inference.steps import cost_of
+from budgetseg.simulation.simulate import NOT_ASKED, look_up
 from budgetseg.types import Float32, Float64, Int32, Int64
 
 __all__ = ["Script", "follow"]
@@ -58,11 +58,7 @@ def _follow(world, state, said, script, order, times_s):  # type: ignore[no-unty
             i, d = script.regions[k], script.descriptors[k]
             if state.subsets[i] >> d & 1:
                 continue
-            seconds = cost_of(world, state, i, d)
-            begin(world, state, i, d)
-            receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
-            if len(times_s) > 0:
-                times_s[i, d] = state.money[SPENT_S]
+            look_up(world, state, said, order, i, d, times_s)
 
 
 @njit(cache=True, nogil=True)

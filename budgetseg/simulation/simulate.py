@@ -9,7 +9,7 @@ from budgetseg.inference.steps import begin, cost_of, receive
 from budgetseg.policy.linear import LinearPolicy, choose
 from budgetseg.types import Float32, Float64
 
-__all__ = ["NOT_ASKED", "act", "no_times", "play", "simulate"]
+__all__ = ["NOT_ASKED", "act", "look_up", "no_times", "play", "simulate"]
 
 NOT_ASKED = np.empty((0, 0))
 """In place of times that nobody wants to know."""
@@ -52,8 +52,14 @@ def simulate(world, state, said, weights, extended, noise, order, reopen, times_
         i, d = choose(world, state, weights, extended, noise, order, reopen)
         if i < 0:
             break
-        seconds = cost_of(world, state, i, d)
-        begin(world, state, i, d)
-        receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
-        if len(times_s) > 0:
-            times_s[i, d] = state.money[SPENT_S]
+        look_up(world, state, said, order, i, d, times_s)
+
+
+@njit(cache=True, nogil=True)
+def look_up(world, state, said, order, i, d, times_s):  # type: ignore[no-untyped-def]
+    """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
+    seconds = cost_of(world, state, i, d)
+    begin(world, state, i, d)
+    receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
+    if len(times_s) > 0:
+        times_s[i, d] = state.money[SPENT_S]

@@ -12,7 +12,7 @@ from budgetseg.supervoxels.tiers import tier_named
 from budgetseg.supervoxels.window import Slab, Window, enlarge, segment_window
 from budgetseg.types import Graph, Int32, Supervoxels, UInt8, Video
 
-__all__ = ["Hierarchy", "Segmenter", "build_hierarchy", "segment", "usual_density", "warm_up"]
+__all__ = ["Hierarchy", "Segmenter", "build_hierarchy", "density_for", "segment", "usual_density", "warm_up"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +149,14 @@ def usual_density(video: Video) -> int:
     Frames that are far apart have little in common, so that supervoxels are short and many.
     """
     t, h, w = video.shape
-    if t > 1 and np.median(np.diff(video.times_s)) >= 0.5:
+    return density_for(h * w, float(np.median(np.diff(video.times_s))) if t > 1 else 0.0)
+
+
+def density_for(n_pixels: int, apart_s: float) -> int:
+    """The same for frames of so many pixels, so many seconds apart."""
+    if apart_s >= 0.5:
         return 200
-    return 35 if h * w >= 100_000 else 25
+    return 35 if n_pixels >= 100_000 else 25
 
 
 def _check_frames(frames: UInt8) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.inference.carry import carry
 from budgetseg.inference.plan import Plan
-from budgetseg.labelling.maps import carry, confidence_of
+from budgetseg.labelling.maps import confidence_of
 
 
 def test_small_maps_of_few_frames_cover_all_frames_at_full_size() -> None:

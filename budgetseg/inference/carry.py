@@ -1,0 +1,28 @@
+"""Between a video and the frames of it that are worked on."""
+
+from dataclasses import replace
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetseg.inference.plan import Plan
+from budgetseg.video import VideoSource
+
+__all__ = ["carry", "worked_on"]
+
+
+def worked_on(source: VideoSource, plan: Plan) -> VideoSource:
+    """The frames that a plan works on, at their size."""
+    height, width = plan.size
+    span = replace(source.span, stride=source.span.stride * plan.stride)
+    return replace(source, size=(width, height), span=span)
+
+
+def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int]) -> NDArray[Any]:
+    """Maps (t, h, w) of the frames that were worked on, at `size`, rows and columns, and for the frames between."""
+    height, width = size
+    if maps.shape[1:] != size:
+        maps = np.stack([cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST) for one in maps])
+    return np.repeat(maps, plan.stride, axis=0) if plan.stride > 1 else maps
