@@ -139,9 +139,9 @@ def deadline(
     from budgetseg.models.find import find_model
 
     place = data or _usual_place("camvid", "suny", "clips")
-    if place is None:
+    sources = [] if place is None else deadline_clips(place)[:clips]
+    if not sources:
         raise UsageError("no real clips at hand; give --data, the folder that holds camvid/, suny/ or clips/")
-    sources = deadline_clips(place)[:clips]
     labeller = Labeller(load_model(find_model(model)), cores_for(threads))
     with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
         rows = bench_deadline(labeller, sources, repeats, advance)

@@ -94,3 +94,9 @@ def test_a_data_folder_that_is_not_there_is_an_error(tmp_path: Path, how: str, b
 
 def test_people_get_numbers_that_fit_a_table() -> None:
     assert [_cell(value) for value in (None, "bus", 1000, 0.98765, 412.4)] == ["-", "bus", "1000", "0.988", "412"]
+
+
+def test_deadlines_need_real_clips(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["bench", "deadline", "--data", str(tmp_path)])
+    assert isinstance(result.exception, UsageError)
+    assert "no real clips" in str(result.exception)
