@@ -1,0 +1,41 @@
+"""`budgetseg export`: labels in forms that other programs read."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetseg.cli.console import progress
+
+__all__ = ["export"]
+
+
+def export(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="What 'budgetseg label' wrote, one run or several.", show_default=False)
+    ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="png, class indices with the palette of VOC and DAVIS; cityscapes, its label ids; coco, RLE in JSON.",
+        ),
+    ] = "png",
+    budget: Annotated[
+        str | None, typer.Option(help="Which labels, where there are several: 5s.", show_default="the largest")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the result.")] = Path("exported"),
+) -> None:
+    """Write the labels of a labelled video in a form that other programs read.
+
+    \b
+    budgetseg export out --format coco -o coco
+    budgetseg export out --format cityscapes --budget 5s -o ids
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
+    from budgetseg.labelling.export.formats import export as write
+
+    with progress(f"export {form}", None) as advance:
+        notes = write(folder, form, output, budget, advance)
+    for note in notes:
+        typer.echo(f"Note: {note}")
+    typer.echo(f"Labels are in {output}")

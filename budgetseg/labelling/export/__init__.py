@@ -1,0 +1,1 @@
+"""Finished runs of `budgetseg label`: read back, and written in forms that other programs read."""

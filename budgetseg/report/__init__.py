@@ -1,0 +1,5 @@
+"""Results and labelled videos as one page that opens from disk."""
+
+from budgetseg.report.page import write_report
+
+__all__ = ["write_report"]

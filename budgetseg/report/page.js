@@ -1,0 +1,744 @@
+"use strict";
+(() => {
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+
+// ---- small things ----------------------------------------------------------------------------------------------
+
+function make(space, tag, attributes, children) {
+  const node = space ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter(child => child !== null && child !== undefined));
+  return node;
+}
+const h = (tag, attributes, ...children) => make(false, tag, attributes, children);
+const s = (tag, attributes, ...children) => make(true, tag, attributes, children);
+const percent = (share, digits = 1) => share === null || share === undefined ? "–" : (100 * share).toFixed(digits);
+const short = number => String(Number(number.toPrecision(3)));
+const seconds = x => x === null ? "no bound" : `${short(x)} s`;
+const milli = x => x < 0.01 ? `${(1e3 * x).toFixed(2)} ms` : x < 1 ? `${(1e3 * x).toFixed(0)} ms` : `${x.toFixed(2)} s`;
+const sum = list => list.reduce((a, b) => a + b, 0);
+const unique = list => [...new Set(list)];
+const fill = (node, ...children) => node.replaceChildren(...children.flat());
+const options = (select, pairs, chosen) =>
+  fill(select, pairs.map(([value, text]) => h("option", {value, selected: value === chosen}, text)));
+
+// Okabe and Ito's colours, told apart by colour-blind people, and something else that differs beside each of them.
+const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#B8A800"];
+const MARKS = [
+  (x, y) => s("circle", {cx: x, cy: y, r: 4.5}),
+  (x, y) => s("rect", {x: x - 4, y: y - 4, width: 8, height: 8}),
+  (x, y) => s("path", {d: `M${x} ${y - 5.5}l5.2 9h-10.4z`}),
+  (x, y) => s("path", {d: `M${x} ${y - 6}l5 6l-5 6l-5-6z`}),
+  (x, y) => s("path", {d: `M${x} ${y + 5.5}l5.2-9h-10.4z`}),
+  (x, y) => s("path", {d: `M${x - 5} ${y - 2}h3v-3h4v3h3v4h-3v3h-4v-3h-3z`}),
+  (x, y) => s("path", {d: `M${x - 5} ${y}l3-5h4l3 5l-3 5h-4z`}),
+  (x, y) => s("rect", {x: x - 6, y: y - 2.5, width: 12, height: 5}),
+];
+const DASHES = ["", "7 4"];
+const SEQUENCE = [[68, 1, 84], [62, 74, 137], [38, 130, 142], [53, 183, 121], [180, 222, 44], [253, 231, 37]];
+const GREY = [130, 130, 130];
+
+function heat(share) {
+  const at = Math.min(Math.max(share, 0), 1) * (SEQUENCE.length - 1), k = Math.min(Math.floor(at), SEQUENCE.length - 2);
+  return SEQUENCE[k].map((low, c) => Math.round(low + (at - k) * (SEQUENCE[k + 1][c] - low)));
+}
+const css = rgb => `rgb(${rgb.join(" ")})`;
+const chip = rgb => h("span", {class: "chip", style: `background:${css(rgb)}`});
+
+let nPatterns = 0;
+function texture(k, colour) {  // a fill that differs by more than its colour
+  const id = `texture${nPatterns++}`, kind = k % 4;
+  const marks = [
+    null,
+    s("path", {d: "M-1 7L7 -1M-1 1L1 -1M5 7L7 5", stroke: "#fff", "stroke-width": 1.4, opacity: .75}),
+    s("circle", {cx: 3, cy: 3, r: 1.3, fill: "#fff", opacity: .85}),
+    s("path", {d: "M0 3H6", stroke: "#fff", "stroke-width": 1.5, opacity: .75}),
+  ];
+  const pattern = s("pattern", {id, width: 6, height: 6, patternUnits: "userSpaceOnUse"},
+    s("rect", {width: 6, height: 6, fill: colour}), marks[kind]);
+  return {fill: `url(#${id})`, pattern};
+}
+
+const tip = $("tip");
+function showTip(text, x, y) {
+  tip.textContent = text;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(6, Math.min(x + 14, innerWidth - box.width - 6))}px`;
+  tip.style.top = `${y + 20 + box.height > innerHeight ? y - box.height - 12 : y + 18}px`;
+}
+const hideTip = () => { tip.hidden = true; };
+document.addEventListener("pointerover", event => {
+  const told = event.target.closest && event.target.closest("[data-tip]");
+  if (told) showTip(told.dataset.tip, event.clientX, event.clientY);
+  else if (event.target.id !== "canvas") hideTip();
+});
+addEventListener("scroll", hideTip, {passive: true});
+
+const drawn = new Map();  // charts are as wide as their place, so that text keeps its size
+const watcher = new ResizeObserver(entries => {
+  for (const {target} of entries) {
+    const chart = drawn.get(target.id);
+    if (chart && target.clientWidth && target.clientWidth !== chart.width) redraw(target.id);
+  }
+});
+function chart(id, draw) {
+  if (!drawn.has(id)) watcher.observe($(id));
+  drawn.set(id, {draw, width: 0});
+  redraw(id);
+}
+function redraw(id) {
+  const one = drawn.get(id);
+  one.width = $(id).clientWidth;
+  if (one.width) fill($(id), one.draw(one.width));
+}
+
+function ticksOf(low, high, n) {
+  const rough = (high - low) / n || 1, base = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(k => k * base).find(k => k >= rough);
+  const ticks = [];
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + 1e-9 * step; at += step) ticks.push(at);
+  return ticks;
+}
+
+function figure(width, height, label) {
+  return s("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
+}
+
+function leftAxis(svg, ticks, y, left, right, name) {
+  for (const tick of ticks) {
+    svg.append(s("line", {class: "grid", x1: left, x2: right, y1: y(tick), y2: y(tick)}),
+      s("text", {x: left - 7, y: y(tick) + 4, "text-anchor": "end"}, name(tick)));
+  }
+}
+
+// Columns of parts: side by side where each has its own height, else one on the other.
+function columns(width, label, groups, parts, value, {stacked, name, tell, lines = []}) {
+  const height = 210, left = 46, right = width - 8, top = 10, bottom = height - 30;
+  const svg = figure(width, height, label), defs = s("defs", {});
+  svg.append(defs);
+  const totals = groups.flatMap((_, g) => stacked ? [sum(parts.map((_, p) => value(g, p)))] : parts.map((_, p) => value(g, p)));
+  const most = Math.max(...totals, 1e-9), y = v => bottom - v / most * (bottom - top);
+  leftAxis(svg, ticksOf(0, most, 4), y, left, right, name);
+  const fills = parts.map((_, p) => {
+    const made = texture(p, COLOURS[p % COLOURS.length]);
+    defs.append(made.pattern);
+    return made.fill;
+  });
+  const room = (right - left) / groups.length, every = Math.ceil(groups.length * 44 / (right - left));
+  groups.forEach((group, g) => {
+    const inner = Math.min(room * .82, 130), x0 = left + g * room + (room - inner) / 2;
+    let base = 0;
+    parts.forEach((part, p) => {
+      const v = value(g, p), wide = stacked ? inner : inner / parts.length;
+      if (v > 0) svg.append(s("rect", {
+        x: stacked ? x0 : x0 + p * wide + .5, width: Math.max(stacked ? wide : wide - 1, 1), fill: fills[p],
+        y: y(base + v), height: Math.max(y(base) - y(base + v), 0), "data-tip": `${part}, ${group}: ${tell(v, g, p)}`,
+      }));
+      if (stacked) base += v;
+    });
+    if (g % every === 0) svg.append(s("text", {x: left + (g + .5) * room, y: bottom + 18, "text-anchor": "middle"}, group));
+  });
+  for (const [at, text] of lines) {
+    const x = left + at * (right - left);
+    svg.append(s("line", {class: "limit", x1: x, x2: x, y1: top, y2: bottom}),
+      s("text", {class: "name", x: x - 4, y: top + 10, "text-anchor": "end"}, text));
+  }
+  return svg;
+}
+
+function partsKey(node, parts) {
+  fill(node, parts.map((part, p) => {
+    const made = texture(p, COLOURS[p % COLOURS.length]);
+    return h("span", {}, s("svg", {width: 15, height: 13, "aria-hidden": "true"},
+      s("defs", {}, made.pattern), s("rect", {width: 15, height: 13, rx: 3, fill: made.fill})), part);
+  }));
+}
+
+function plainTable(head, rows, classes = []) {
+  return h("table", {}, h("thead", {}, h("tr", {}, head.map(one => h("th", {scope: "col"}, one)))),
+    h("tbody", {}, rows.map((row, k) => h("tr", {class: classes[k]}, row.map(cell => h("td", {}, cell))))));
+}
+
+// ---- a labelled video ------------------------------------------------------------------------------------------
+
+const kinds = {Uint8Array, Uint16Array, Uint32Array, Int32Array, Float32Array};
+async function unpacked(stored) {
+  const bytes = Uint8Array.from(atob(stored.data), c => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new kinds[stored.type](await new Response(stream).arrayBuffer());
+}
+
+const VIEWS = {labels: "labels", computed: "what was computed", cost: "cost", confidence: "confidence"};
+const UNKNOWN = 255;
+let video = null, view = "labels", t = 0, b = 0, chosen = null, only = null, cursor = null, timer = null;
+const canvas = $("canvas"), pen = canvas.getContext("2d"), layer = document.createElement("canvas");
+
+async function openVideo(k) {
+  pause();
+  const from = data.videos[k];
+  const [ids, labels, extent, opinions, confidence] = await Promise.all(
+    ["ids", "labels", "extent", "opinions", "confidence"].map(name => unpacked(from[name])));
+  const steps = Object.fromEntries(await Promise.all(
+    Object.entries(from.steps).map(async ([name, stored]) => [name, await unpacked(stored)])));
+  const images = from.frames.map(src => Object.assign(new Image(), {src}));
+  await Promise.all(images.map(image => image.decode()));
+  const n = from.labels.shape[1], nBudgets = from.budgets.length;
+  const subsets = [], costs = [];  // of every region at every budget
+  for (let j = 0; j < nBudgets; j++) {
+    const subset = new Uint32Array(n), cost = new Float32Array(n);
+    steps.region.forEach((region, i) => {
+      if (steps.budget[i] > j) return;
+      subset[region] |= 1 << steps.descriptor[i];
+      cost[region] += steps.spent_s[i];
+    });
+    subsets.push(subset);
+    costs.push(cost);
+  }
+  video = {...from, ids, labels, extent, opinions, confidence, steps, images, n, nBudgets, subsets, costs,
+    rows: from.ids.shape[1], columns: from.ids.shape[2], told: from.opinions.shape[0]};
+  [canvas.width, canvas.height] = from.frame_size;
+  canvas.style.aspectRatio = from.frame_size.join(" / ");
+  [layer.width, layer.height] = [video.columns, video.rows];
+  t = 0; b = nBudgets - 1; chosen = only = cursor = null;
+  $("frame").max = images.length - 1;
+  $("budget").max = nBudgets - 1;
+  $("budget").disabled = nBudgets < 2;
+  fill($("budget-ticks"), from.budgets.map((one, j) =>
+    h("button", {type: "button", "aria-pressed": false, tabindex: -1, onclick: () => setBudget(j)}, one.name)));
+  const every = from.numbers.length > 1 ? from.numbers[1] : 1;
+  const about = every > 1 ? `every ${ordinal(every)} frame is shown` : "every frame is shown";
+  $("player-about").textContent = `${from.name}: ${from.n_frames} frames of ${from.size.join("×")}, labelled by model ` +
+    `${from.model}; ${about}${from.frame_size[0] < from.size[0] ? `, ${from.frame_size[0]} pixels wide` : ""}.`;
+  const names = Object.entries(VIEWS);
+  fill($("views"), h("legend", {}, "Show"), names.map(([value, text]) => h("label", {},
+    h("input", {type: "radio", name: "view", value, checked: value === view, onchange: () => { view = value; only = null; show(); }}), " ", text)));
+  drawMoments();
+  show();
+}
+const ordinal = k => `${k}${k % 100 > 10 && k % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][k % 10] || "th"}`;
+
+function mix(region, j) {
+  const names = video.descriptors.filter((_, d) => video.subsets[j][region] >> d & 1);
+  return names.length ? names.join(" + ") : "interpolated";
+}
+// H's opinion of a region depends on its own descriptors: while they are those of the last budget, so is the opinion.
+function opinionAt(region, j) {
+  const last = video.nBudgets - 1, nLabels = video.classes.names.length;
+  const k = video.told === video.nBudgets ? j : 0;
+  const same = video.subsets[j][region] === video.subsets[last][region] && (j === last || video.subsets[j][region]);
+  if (k !== j && !(video.told === 1 && same)) return null;
+  const start = (k * video.n + region) * nLabels;
+  const row = Array.from(video.opinions.subarray(start, start + nLabels));
+  return row[0] === UNKNOWN && row.every(one => one === UNKNOWN) ? null : row.map(one => one / 254);
+}
+function confidenceAt(region, j) {
+  const opinion = opinionAt(region, j);
+  if (opinion) return Math.max(...opinion);
+  const stored = video.confidence[region];
+  return j === video.nBudgets - 1 && stored !== UNKNOWN ? stored / 254 : null;
+}
+const labelAt = (region, j) => video.labels[j * video.n + region];
+const className = label => video.classes.names[label] || "no class";
+const classColour = label => video.classes.colours[label] || [0, 0, 0];
+const bits = subset => { let n = 0; for (; subset; subset &= subset - 1) n++; return n; };
+const COST = [1e-4, 1e-1];  // seconds: the ends of the colours
+const costShare = cost => Math.log(cost / COST[0]) / Math.log(COST[1] / COST[0]);
+
+const COLOUR_OF = {
+  labels: region => classColour(labelAt(region, b)),
+  computed: region => countColour(bits(video.subsets[b][region])),
+  cost: region => video.costs[b][region] > 0 ? heat(costShare(video.costs[b][region])) : GREY,
+  confidence: region => { const sure = confidenceAt(region, b); return sure === null ? GREY : heat(sure); },
+};
+const countColour = count => count ? heat(video.descriptors.length > 1 ? (count - 1) / (video.descriptors.length - 1) : 1) : GREY;
+const keyOf = region => view === "labels" ? labelAt(region, b) : view === "computed" ? bits(video.subsets[b][region]) : null;
+
+function frameIds() {
+  const size = video.rows * video.columns;
+  return video.ids.subarray(t * size, (t + 1) * size);
+}
+function regionAt(x, y) {  // in pixels of the canvas
+  const row = Math.min(Math.floor(y * video.rows / canvas.height), video.rows - 1);
+  const column = Math.min(Math.floor(x * video.columns / canvas.width), video.columns - 1);
+  return frameIds()[row * video.columns + column];
+}
+
+function paint() {
+  const {rows, columns, n} = video, ids = frameIds(), outlines = $("outlines").checked;
+  const table = new Uint32Array(n), hidden = new Uint8Array(n);
+  for (const region of new Set(ids)) {
+    const [red, green, blue] = COLOUR_OF[view](region);
+    table[region] = 0xff000000 | blue << 16 | green << 8 | red;
+    hidden[region] = only !== null && keyOf(region) !== only;
+  }
+  const image = new ImageData(columns, rows), pixels = new Uint32Array(image.data.buffer);
+  for (let row = 0, i = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, i++) {
+      const region = ids[i];
+      if (hidden[region]) continue;
+      const edge = outlines && ((column + 1 < columns && ids[i + 1] !== region) || (row + 1 < rows && ids[i + columns] !== region));
+      pixels[i] = edge ? 0xff101010 : table[region];
+    }
+  }
+  layer.getContext("2d").putImageData(image, 0, 0);
+  pen.globalAlpha = 1;
+  pen.drawImage(video.images[t], 0, 0, canvas.width, canvas.height);
+  pen.globalAlpha = $("opacity").value / 100;
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(layer, 0, 0, canvas.width, canvas.height);
+  pen.globalAlpha = 1;
+  if (chosen !== null) paintBorder(ids, rows, columns);
+  if (cursor && document.activeElement === canvas) paintCursor();
+}
+function paintBorder(ids, rows, columns) {
+  const wide = canvas.width / columns, high = canvas.height / rows, path = new Path2D();
+  for (let row = 0, i = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, i++) {
+      const inside = ids[i] === chosen;
+      if ((column ? ids[i - 1] === chosen : false) !== inside) {
+        path.moveTo(column * wide, row * high); path.lineTo(column * wide, (row + 1) * high);
+      }
+      if ((row ? ids[i - columns] === chosen : false) !== inside) {
+        path.moveTo(column * wide, row * high); path.lineTo((column + 1) * wide, row * high);
+      }
+    }
+  }
+  for (const [colour, width] of [["#000", 3.5], ["#fff", 1.6]]) {
+    pen.strokeStyle = colour; pen.lineWidth = width; pen.stroke(path);
+  }
+}
+function paintCursor() {
+  const {x, y} = cursor;
+  for (const [colour, width] of [["#000", 4], ["#fff", 2]]) {
+    pen.strokeStyle = colour; pen.lineWidth = width;
+    pen.beginPath();
+    pen.moveTo(x - 9, y); pen.lineTo(x + 9, y); pen.moveTo(x, y - 9); pen.lineTo(x, y + 9);
+    pen.stroke();
+  }
+}
+
+function show() {
+  if (!video) return;
+  const {name, ledger} = video.budgets[b];
+  $("frame").value = t;
+  $("frame").setAttribute("aria-valuetext", `frame ${video.numbers[t]} of ${video.n_frames}`);
+  $("frame-text").textContent = `frame ${video.numbers[t]} / ${video.n_frames}`;
+  $("budget").value = b;
+  $("budget").setAttribute("aria-valuetext", `${name}, ${short(ledger.spent_s)} seconds spent`);
+  $("budget-text").textContent = `${short(ledger.spent_s)} s spent`;
+  [...$("budget-ticks").children].forEach((tick, j) => tick.setAttribute("aria-pressed", j === b));
+  canvas.setAttribute("aria-label", `Frame ${video.numbers[t]}, ${VIEWS[view]} at ${name}`);
+  paint(); showLegend(); showRegion(); showLedger();
+}
+
+function showLegend() {
+  const counts = new Map(), ids = frameIds();
+  if (view === "labels" || view === "computed") {
+    const keys = new Int32Array(video.n).fill(-1);
+    for (const region of ids) {
+      if (keys[region] < 0) keys[region] = keyOf(region);
+      counts.set(keys[region], (counts.get(keys[region]) || 0) + 1);
+    }
+    const order = [...counts.keys()].sort(view === "labels" ? (x, y) => counts.get(y) - counts.get(x) : (x, y) => x - y);
+    fill($("legend"), order.map(key => {
+      const text = view === "labels" ? className(key) : key ? `${key} descriptor${key > 1 ? "s" : ""}` : "none: interpolated";
+      const colour = view === "labels" ? classColour(key) : countColour(key);
+      return h("button", {type: "button", "aria-pressed": only === null || only === key, "data-tip": "show only this",
+        onclick: () => { only = only === key ? null : key; show(); $("legend").children[order.indexOf(key)].focus(); }},
+        chip(colour), text, h("small", {}, `${percent(counts.get(key) / ids.length, 0)} %`));
+    }));
+    return;
+  }
+  const scale = view === "cost" ? [1e-4, 1e-3, 1e-2, 1e-1].map(cost => [heat(costShare(cost)), milli(cost)])
+    : [0, .25, .5, .75, 1].map(sure => [heat(sure), percent(sure, 0) + " %"]);
+  scale.unshift([GREY, view === "cost" ? "nothing computed" : "not told at this budget"]);
+  fill($("legend"), scale.map(([colour, text]) => h("span", {}, chip(colour), text)));
+}
+
+function showRegion() {
+  const place = $("region");
+  if (chosen === null) {
+    fill(place, h("h3", {}, "A region"), h("p", {class: "help"},
+      "Choose a region of the picture to see what was computed for it, when and at what cost, and what the classifier says of it."));
+    return;
+  }
+  const last = video.nBudgets - 1, budget = video.budgets[b].name, label = labelAt(chosen, b);
+  const [first, end, size] = video.extent.subarray(3 * chosen, 3 * chosen + 3);
+  const sure = confidenceAt(chosen, b), opinion = opinionAt(chosen, b), computed = video.subsets[b][chosen] !== 0;
+  const told = opinion || opinionAt(chosen, last);
+  fill(place,
+    h("h3", {}, chip(classColour(label)), className(label)),
+    h("p", {class: `state${computed ? "" : " guess"}`}, size === 0 ? "No time was left for this part of the video: it has the most frequent class."
+      : computed ? `Computed within ${budget}: ${mix(chosen, b)}.`
+      : `Nothing was computed within ${budget}: the opinion is interpolated from its neighbours.`),
+    h("dl", {}, ...[
+      ["Region", `${chosen}, frames ${first}–${end}, ${size.toLocaleString("en")} pixels`],
+      ["Cost", video.costs[b][chosen] ? milli(video.costs[b][chosen]) : "nothing"],
+      ["Confidence", sure === null ? `not told at ${budget}` : `${percent(sure, 0)} %`],
+      ["Label", h("span", {class: "way"}, video.budgets.map((one, j) =>
+        h("span", {class: j === b ? "now" : ""}, `${one.name}:`, chip(classColour(labelAt(chosen, j))), className(labelAt(chosen, j)))))],
+    ].flatMap(([term, what]) => [h("dt", {}, term), h("dd", {}, what)])),
+    stepsTable(), opinionBars(told, opinion ? null : video.budgets[last].name));
+}
+function stepsTable() {
+  const rows = [], classes = [];
+  video.steps.region.forEach((region, i) => {
+    if (region !== chosen) return;
+    const late = video.steps.budget[i] > b;
+    rows.push([video.descriptors[video.steps.descriptor[i]], late ? `from ${video.budgets[video.steps.budget[i]].name}` : "",
+      `${video.steps.at_s[i].toFixed(2)} s`, milli(video.steps.spent_s[i])]);
+    classes.push(late ? "later" : "");
+  });
+  if (!rows.length) return null;
+  return h("div", {}, plainTable(["descriptor", "", "at", "cost"], rows, classes),
+    h("p", {class: "help"}, "A cost holds what others can use too, such as the flow of a frame, where this region was the first to need it."));
+}
+function opinionBars(opinion, late) {
+  if (!opinion) return h("p", {class: "help"}, "Class probabilities are not in the files for this region.");
+  const order = opinion.map((_, k) => k).sort((x, y) => opinion[y] - opinion[x]).filter((k, i) => i < 6 && opinion[k] > .004);
+  return h("div", {}, h("h4", {}, late ? `Class probabilities at ${late}, before the CRF` : "Class probabilities, before the CRF"),
+    order.map(k => h("div", {class: "probability"}, h("span", {}, className(k)),
+      h("span", {class: "bar"}, h("i", {style: `width:${100 * opinion[k]}%`})), h("span", {}, `${percent(opinion[k], 0)} %`))),
+    late ? h("p", {class: "help"}, "What it said before is not in the files: it knew fewer descriptors.") : null);
+}
+
+function showLedger() {
+  const {name, ledger} = video.budgets[b];
+  const rows = [...Object.entries(ledger.stages), ...Object.entries(ledger.descriptors)];
+  const most = Math.max(...rows.map(([, entry]) => entry.spent_s), 1e-9), cores = video.settings.threads;
+  const over = ledger.overrun_s > 0 ? `, ${milli(ledger.overrun_s)} over` : "";
+  const table = plainTable(["", "times", "planned", "spent", ""], rows.map(([what, entry]) => [what, String(entry.count),
+    milli(entry.planned_s), milli(entry.spent_s), h("div", {class: "bar meter"}, h("i", {style: `width:${100 * entry.spent_s / most}%`}))]));
+  fill($("ledger"), h("p", {class: "help"}, `Budget ${name} (${ledger.scope}): ${short(ledger.spent_s)} s spent${over}. ` +
+    (cores > 1 ? `Descriptors are seconds of work, which ${cores} cores shared.` : "")), h("div", {class: "scroll"}, table),
+    (ledger.notes || []).map(note => h("p", {class: "help"}, `Note: ${note}`)));
+}
+
+function drawMoments() {
+  const {steps, descriptors} = video, nBins = 24, end = Math.max(...steps.at_s, 1e-9) * 1.0001;
+  const counts = Array.from({length: nBins}, () => new Array(descriptors.length).fill(0));
+  steps.at_s.forEach((at, i) => counts[Math.floor(at / end * nBins)][steps.descriptor[i]]++);
+  const groups = counts.map((_, g) => `${short(end * (g + .5) / nBins)} s`);
+  const lines = video.budgets.map(one => [one.ledger.spent_s / end, one.name]).filter(([at]) => at < 1);
+  const key = h("div", {class: "legend"});
+  partsKey(key, descriptors);
+  chart("moments", width => [key.cloneNode(true), columns(width, "Descriptors computed over time", groups, descriptors, (g, d) => counts[g][d],
+    {stacked: true, name: String, tell: v => `${v} computed`, lines: video.settings.scope === "total" ? lines : []})]);
+}
+
+function setFrame(k) { t = (k + video.images.length) % video.images.length; show(); }
+function setBudget(k) { b = Math.min(Math.max(k, 0), video.nBudgets - 1); show(); }
+function choose(region) { chosen = region; show(); }
+function pause() { clearInterval(timer); timer = null; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play"); }
+function toggle() {
+  if (timer) { pause(); return; }
+  timer = setInterval(() => setFrame(t + 1), 1000 / Math.min(Math.max(video.rate, 1), 25));
+  $("play").textContent = "❚❚";
+  $("play").setAttribute("aria-label", "Pause");
+}
+
+function pointAt(event) {  // the picture may be narrower than its place
+  const box = canvas.getBoundingClientRect(), scale = Math.min(box.width / canvas.width, box.height / canvas.height);
+  const x = (event.clientX - box.left - (box.width - scale * canvas.width) / 2) / scale;
+  const y = (event.clientY - box.top - (box.height - scale * canvas.height) / 2) / scale;
+  return x >= 0 && y >= 0 && x < canvas.width && y < canvas.height ? {x, y} : null;
+}
+const tell = region => {
+  const sure = confidenceAt(region, b);
+  return `${className(labelAt(region, b))}\n${mix(region, b)}${sure === null ? "" : `\nconfidence ${percent(sure, 0)} %`}`;
+};
+const MOVES = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+const KEYS = {
+  ",": () => setFrame(t - 1), ".": () => setFrame(t + 1), "[": () => setBudget(b - 1), "]": () => setBudget(b + 1),
+};
+
+function startPlayer() {
+  $("player").hidden = false;
+  options($("video"), data.videos.map((one, k) => [String(k), one.name]), "0");
+  $("video").hidden = data.videos.length < 2;
+  $("video").addEventListener("change", () => openVideo(Number($("video").value)));
+  $("play").addEventListener("click", toggle);
+  $("frame").addEventListener("input", () => { pause(); setFrame(Number($("frame").value)); });
+  $("budget").addEventListener("input", () => setBudget(Number($("budget").value)));
+  $("opacity").addEventListener("input", show);
+  $("outlines").addEventListener("change", show);
+  canvas.addEventListener("click", event => { const at = pointAt(event); cursor = at; if (at) choose(regionAt(at.x, at.y)); });
+  canvas.addEventListener("pointermove", event => {
+    const at = video && pointAt(event);
+    if (at) showTip(tell(regionAt(at.x, at.y)), event.clientX, event.clientY); else hideTip();
+  });
+  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("focus", () => { cursor = cursor || {x: canvas.width / 2, y: canvas.height / 2}; if (video) paint(); });
+  canvas.addEventListener("blur", () => { if (video) paint(); });
+  canvas.addEventListener("keydown", event => {
+    if (MOVES[event.key]) {
+      const by = event.shiftKey ? 1 : 8, [right, down] = MOVES[event.key];
+      cursor.x = Math.min(Math.max(cursor.x + right * by, 0), canvas.width - 1);
+      cursor.y = Math.min(Math.max(cursor.y + down * by, 0), canvas.height - 1);
+      paint();
+    } else if (event.key === "Enter") choose(regionAt(cursor.x, cursor.y));
+    else if (event.key === "Escape") choose(null);
+    else if (event.key === " ") toggle();
+    else return;
+    event.preventDefault();
+  });
+  $("player").addEventListener("keydown", event => {
+    if (KEYS[event.key] && video && !event.ctrlKey && !event.metaKey && event.target.tagName !== "SELECT") KEYS[event.key]();
+  });
+  if (!("DecompressionStream" in window)) {
+    $("player-about").textContent = "This browser is too old for the player; one from 2023 or later shows it.";
+    return;
+  }
+  openVideo(0);
+}
+
+// ---- results ---------------------------------------------------------------------------------------------------
+
+const FIGURES = {class_average: "Avg", global: "Global", miou: "mIoU"};
+let table = null, shown = new Set();
+const base = method => method.replace(/-full$/, "");
+const isFull = method => method.endsWith("-full");
+const budgetText = fraction => fraction === null ? "∞" : `${short(100 * fraction)} %`;
+const tellMean = ([mean, within]) => `${percent(mean)}${within === null ? "" : ` ± ${percent(within)}`} %`;
+
+function openTable(k) {
+  table = {...data.tables[k]};
+  table.methods = unique(table.lines.map(line => line.method));
+  table.bases = unique(table.methods.map(base));
+  table.budgets = unique(table.lines.map(line => line.budget_fraction)).sort((x, y) => (x ?? Infinity) - (y ?? Infinity));
+  const seeds = Math.max(...table.lines.map(line => line.seeds));
+  $("results-about").textContent = `${table.dataset}, ${table.split}: ${table.lines[0].supervoxels.toLocaleString("en")} supervoxels; the budget ` +
+    `covers ${table.scope === "total" ? "everything" : "descriptors"}, costs are ${table.costs}, by the ${table.clock} clock; ` +
+    `${seeds > 1 ? `means over ${seeds} seeds` : "one seed"}.`;
+  const full = table.methods.filter(isFull), crowded = table.methods.length > 6 && full.length > 1;
+  shown = new Set(table.methods.filter(one => base(one) !== "unary" && (!crowded || isFull(one) || !table.methods.includes(`${one}-full`))));
+  if (!shown.size) shown = new Set(table.methods);
+  const bounded = table.budgets.filter(one => one !== null);
+  const pairs = table.budgets.map(one => [String(one), budgetText(one)]);
+  options($("bars-budget"), pairs, String(bounded.length ? bounded[Math.floor(bounded.length / 2)] : null));
+  const choosing = unique(table.lines.filter(line => line.over_time.length).map(line => line.method));
+  options($("choices-method"), (choosing.length ? choosing : table.methods).map(one => [one, one]), [...shown].find(one => choosing.includes(one)));
+  options($("choices-budget"), pairs, $("bars-budget").value);
+  showMethods();
+  drawFigures(null, 1);
+  drawResults();
+}
+
+const styleOf = method => {
+  const k = table.bases.indexOf(base(method));
+  return {k, colour: COLOURS[k % COLOURS.length], mark: MARKS[k % MARKS.length], dash: DASHES[isFull(method) || !table.methods.includes(`${method}-full`) ? 0 : 1]};
+};
+function swatch(method) {
+  const {colour, mark, dash} = styleOf(method), point = mark(15, 7);
+  point.setAttribute("fill", dash ? "var(--card)" : colour);
+  point.setAttribute("stroke", colour);
+  return s("svg", {width: 30, height: 14, "aria-hidden": "true"},
+    s("line", {x1: 0, x2: 30, y1: 7, y2: 7, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash}), point);
+}
+function showMethods() {
+  fill($("methods"), table.methods.map((method, k) => h("button", {type: "button", "aria-pressed": shown.has(method), onclick: () => {
+    if (shown.has(method)) shown.delete(method); else shown.add(method);
+    showMethods();
+    drawResults();
+    $("methods").children[k].focus();
+  }}, swatch(method), method)));
+}
+function drawResults() {
+  chart("curve", drawCurve);
+  chart("bars", drawBars);
+  showChoices();
+}
+
+function drawCurve(width) {
+  const kind = $("figure").value, axis = $("axis").value, height = Math.round(Math.min(Math.max(width * .48, 260), 400));
+  const left = 44, top = 12, bottom = height - 40, right = width - 12;
+  const lines = table.lines.filter(line => shown.has(line.method) && line.figures[kind][0] !== null);
+  const svg = figure(width, height, `${FIGURES[kind] || kind} against budget, ${[...shown].join(", ")}`);
+  if (!lines.length) return h("p", {class: "help"}, "No method is chosen.");
+  const sizeOf = line => axis === "share" ? line.budget_fraction : line.budget_s;
+  const sizes = unique(lines.map(sizeOf).filter(one => one !== null)).sort((x, y) => x - y);
+  const low = sizes[0], high = sizes[sizes.length - 1], log = high / low > 6, edge = right - (sizes.length ? 54 : (right - left) / 2);
+  const place = one => one === null ? right - 20 : low === high ? (left + edge) / 2
+    : left + 16 + (edge - left - 32) * (log ? Math.log(one / low) / Math.log(high / low) : (one - low) / (high - low));
+  const ends = lines.flatMap(line => [-1, 1].map(sign => line.figures[kind][0] + sign * (line.figures[kind][1] || 0)));
+  const pad = Math.max((Math.max(...ends) - Math.min(...ends)) * .06, .005);
+  const [floor, ceiling] = [Math.max(Math.min(...ends) - pad, 0), Math.min(Math.max(...ends) + pad, 1)];
+  const y = v => bottom - (v - floor) / (ceiling - floor) * (bottom - top);
+  leftAxis(svg, ticksOf(floor, ceiling, 6), y, left, right, v => percent(v, ceiling - floor < .05 ? 1 : 0));
+  let free = -Infinity;
+  for (const one of sizes) {
+    svg.append(s("line", {class: "grid", x1: place(one), x2: place(one), y1: bottom, y2: bottom + 5}));
+    if (place(one) - free < 44) continue;
+    free = place(one);
+    svg.append(s("text", {x: free, y: bottom + 18, "text-anchor": "middle"}, axis === "share" ? budgetText(one) : seconds(one)));
+  }
+  svg.append(s("text", {x: right - 20, y: bottom + 18, "text-anchor": "middle"}, "∞"),
+    s("text", {x: (left + edge) / 2, y: height - 4, "text-anchor": "middle"}, axis === "share" ? "budget, share of full cost" : "budget, seconds"));
+  for (const method of table.methods) {
+    const own = lines.filter(line => line.method === method).sort((p, q) => (sizeOf(p) ?? Infinity) - (sizeOf(q) ?? Infinity));
+    if (!own.length) continue;
+    const {k, colour, mark, dash} = styleOf(method), points = own.map(line => [place(sizeOf(line)), y(line.figures[kind][0]), line]);
+    const group = s("g", {stroke: colour, fill: "none", "stroke-width": 2});
+    if (own.length === 1 && sizeOf(own[0]) === null) {  // no budget: a line to measure the others by
+      group.append(s("line", {x1: left, x2: right, y1: points[0][1], y2: points[0][1], "stroke-dasharray": "2 4", "stroke-width": 1.6}));
+    } else group.append(s("polyline", {points: points.map(([px, py]) => `${px},${py}`).join(" "), "stroke-dasharray": dash}));
+    for (const [px, py, line] of points) {
+      const [mean, within] = line.figures[kind], shift = (k - (table.bases.length - 1) / 2) * 1.5;
+      if (within) {
+        const [up, down] = [y(mean + within), y(mean - within)];
+        group.append(s("path", {d: `M${px + shift} ${up}V${down}M${px + shift - 3} ${up}h6M${px + shift - 3} ${down}h6`, "stroke-width": 1.2}));
+      }
+      const point = mark(px, py);
+      point.setAttribute("fill", dash ? "var(--card)" : colour);
+      point.setAttribute("data-tip", `${method}\n${budgetText(line.budget_fraction)}${line.budget_s === null ? "" : ` = ${seconds(line.budget_s)}`}\n${tellMean(line.figures[kind])}`);
+      group.append(point);
+    }
+    svg.append(group);
+  }
+  return svg;
+}
+
+function drawFigures(column, direction) {
+  const keys = [...table.classes.map(name => `class ${name}`), ...Object.keys(FIGURES)];
+  const titles = [...table.classes, ...Object.values(FIGURES)];
+  const rows = [...table.lines], rank = line => table.methods.indexOf(line.method);
+  const valueOf = {budget: line => line.budget_fraction ?? Infinity, method: line => line.method, spent: line => line.spent_s};
+  const get = valueOf[column] || (line => line.figures[column][0] ?? -1);
+  rows.sort(column === null ? (p, q) => (p.budget_fraction ?? -1) - (q.budget_fraction ?? -1) || rank(p) - rank(q)
+    : (p, q) => direction * (get(p) < get(q) ? -1 : get(p) > get(q) ? 1 : 0));
+  const best = new Map();
+  for (const line of rows) for (const key of keys) {
+    const at = `${line.budget_fraction} ${key}`;
+    best.set(at, Math.max(best.get(at) ?? -1, line.figures[key][0] ?? -1));
+  }
+  const head = (key, text) => h("th", {scope: "col", "aria-sort": column !== key ? "none" : direction > 0 ? "ascending" : "descending"},
+    h("button", {type: "button", "data-key": key, onclick: () => {
+      drawFigures(key, column === key ? -direction : key === "budget" || key === "method" ? 1 : -1);
+      $("figures").querySelector(`[data-key="${CSS.escape(key)}"]`).focus();
+    }}, text));
+  const cell = (line, key) => {
+    const [mean, within] = line.figures[key], isBest = mean !== null && mean === best.get(`${line.budget_fraction} ${key}`);
+    const wide = key in FIGURES && within !== null;
+    return h("td", {class: isBest ? "best" : null, "data-tip": within === null ? null : tellMean([mean, within])}, percent(mean),
+      wide ? h("small", {}, ` ± ${percent(within)}`) : null);
+  };
+  fill($("figures"),
+    h("thead", {}, h("tr", {}, head("budget", "B"), head("method", "Method"), titles.map((title, k) => head(keys[k], title)), head("spent", "spent"))),
+    h("tbody", {}, rows.map((line, k) => h("tr", {class: column === null && k && rows[k - 1].budget_fraction !== line.budget_fraction ? "group" : null},
+      h("td", {"data-tip": line.budget_s === null ? "no bound" : seconds(line.budget_s)}, budgetText(line.budget_fraction)),
+      h("th", {scope: "row", class: "text", style: "padding:4px 8px;color:inherit"}, line.method), keys.map(key => cell(line, key)), h("td", {}, seconds(line.spent_s))))));
+}
+
+const linesAt = value => table.lines.filter(line => String(line.budget_fraction) === value);
+
+function drawBars(width) {
+  const chosenBudget = $("bars-budget").value;
+  // A method without a budget is there to measure the others by, whatever the budget.
+  const own = table.methods.filter(method => shown.has(method)).map(method => linesAt(chosenBudget).find(line => line.method === method)
+    || table.lines.find(line => line.method === method && line.budget_fraction === null && !line.over_time.length)).filter(Boolean);
+  if (!own.length) return h("p", {class: "help"}, "No method that is chosen above has this budget.");
+  const keys = ["class_average", ...table.classes.map(name => `class ${name}`)], titles = ["Avg", ...table.classes];
+  const thick = own.length > 6 ? 6 : 9, room = own.length * thick + 12, top = 4, left = Math.min(Math.max(...titles.map(one => one.length)) * 7.4 + 12, width * .3), right = width - 34;
+  const height = top + keys.length * room + 24, svg = figure(width, height, `Accuracy of each class at ${budgetText(JSON.parse(chosenBudget))}`);
+  const x = v => left + v * (right - left), defs = s("defs", {});
+  svg.append(defs);
+  for (const tick of [0, .25, .5, .75, 1]) svg.append(s("line", {class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: height - 20}),
+    s("text", {x: x(tick), y: height - 5, "text-anchor": "middle"}, percent(tick, 0)));
+  const fills = own.map(line => {
+    const {k, colour} = styleOf(line.method), made = texture(isFull(line.method) ? k : k + 1, colour);
+    defs.append(made.pattern);
+    return made.fill;
+  });
+  keys.forEach((key, c) => {
+    svg.append(s("text", {class: "name", x: left - 8, y: top + c * room + own.length * thick / 2 + 8, "text-anchor": "end"}, titles[c]));
+    own.forEach((line, m) => {
+      const [mean, within] = line.figures[key], y = top + c * room + m * thick + 4;
+      if (mean === null) return;
+      svg.append(s("rect", {x: left, y, width: Math.max(x(mean) - left, 1), height: thick - 1.5, fill: fills[m], "data-tip": `${titles[c]}, ${line.method}: ${tellMean(line.figures[key])}`}));
+      if (within) svg.append(s("line", {x1: x(Math.max(mean - within, 0)), x2: x(Math.min(mean + within, 1)), y1: y + thick / 2 - .7, y2: y + thick / 2 - .7, stroke: "var(--ink)", "stroke-width": 1.3}));
+    });
+    const top1 = Math.max(...own.map(line => line.figures[key][0] ?? 0));
+    svg.append(s("text", {x: width, y: top + c * room + own.length * thick / 2 + 8, "text-anchor": "end"}, percent(top1)));
+  });
+  return svg;
+}
+
+function showChoices() {
+  const method = $("choices-method").value, own = table.lines.filter(line => line.method === method)
+    .sort((p, q) => (p.budget_fraction ?? Infinity) - (q.budget_fraction ?? Infinity));
+  if (!own.length) return;
+  const names = own[0].descriptors;
+  partsKey($("choices-key"), names);
+  chart("choices", width => columns(width, `Share of supervoxels with each descriptor, ${method}`, own.map(line => budgetText(line.budget_fraction)), names,
+    (g, d) => own[g].counts[d] / own[g].supervoxels, {name: v => `${percent(v, 0)}`, tell: v => `${percent(v)} % of supervoxels`}));
+  const line = own.find(one => String(one.budget_fraction) === $("choices-budget").value);
+  if (!line || !line.over_time.length) {
+    drawn.delete("choices-time");
+    fill($("choices-time"), h("p", {class: "help"}, "Not told for this method at this budget."));
+    return;
+  }
+  const parts = line.over_time.length, tenths = line.over_time.map((_, g) => `${Math.round(100 * (g + 1) / parts)} %`);
+  chart("choices-time", width => columns(width, `Descriptors computed by ${method} over time`, tenths, names, (g, d) => line.over_time[g][d],
+    {stacked: true, name: v => short(v), tell: v => `${short(v)} computed`}));
+}
+
+function startResults() {
+  $("results").hidden = false;
+  options($("table"), data.tables.map((one, k) => [String(k), `${one.dataset} ${one.split}, ${one.costs} costs`]), "0");
+  $("table").hidden = data.tables.length < 2;
+  $("table").addEventListener("change", () => openTable(Number($("table").value)));
+  options($("figure"), [["class_average", "class average"], ["global", "global accuracy"], ["miou", "mean IoU"]], "class_average");
+  for (const id of ["figure", "axis", "bars-budget", "choices-method", "choices-budget"]) $(id).addEventListener("change", drawResults);
+  openTable(0);
+}
+
+// ---- deadlines -------------------------------------------------------------------------------------------------
+
+function startDeadlines() {
+  $("deadlines").hidden = false;
+  const {rows, summary} = data.deadlines[0], loads = unique(rows.map(row => row.load));
+  fill($("deadline-key"), loads.map((load, k) => {
+    const point = MARKS[2 * k % MARKS.length](9, 7);
+    point.setAttribute("fill", COLOURS[k]);
+    return h("span", {}, s("svg", {width: 18, height: 14, "aria-hidden": "true"}, point), load);
+  }));
+  const steps = unique(rows.map(row => row.times_floor)).sort((x, y) => x - y);
+  chart("deadline", width => {
+    const height = 260, left = 48, right = width - 8, top = 10, bottom = height - 38;
+    const svg = figure(width, height, "Share of the budget used, by budget"), used = rows.map(row => row.used_share);
+    const low = Math.min(...used, .9), high = Math.max(...used, 1.02), y = v => bottom - (v - low) / (high - low) * (bottom - top);
+    leftAxis(svg, ticksOf(low, high, 5), y, left, right, v => `${percent(v, 0)} %`);
+    svg.append(s("line", {class: "limit", x1: left, x2: right, y1: y(1), y2: y(1)}),
+      s("text", {x: (left + right) / 2, y: height - 4, "text-anchor": "middle"}, "budget, times the floor (labelling without any descriptor)"));
+    const room = (right - left) / steps.length, seen = new Map();
+    steps.forEach((step, k) => svg.append(s("text", {x: left + (k + .5) * room, y: bottom + 17, "text-anchor": "middle"}, `${step}×`)));
+    rows.forEach(row => {
+      const k = loads.indexOf(row.load), key = `${row.load} ${row.times_floor}`, count = seen.get(key) || 0;
+      seen.set(key, count + 1);
+      const x = left + (steps.indexOf(row.times_floor) + (k + .5) / loads.length) * room + ((count * 0.618 % 1) - .5) * room / loads.length * .7;
+      const point = MARKS[2 * k % MARKS.length](x, y(row.used_share));
+      for (const [name, value] of [["fill", COLOURS[k]], ["opacity", .75], ["data-tip", `${row.video}, ${row.load}\n${seconds(row.budget_s)} given, ${seconds(row.spent_s)} used`]]) point.setAttribute(name, value);
+      svg.append(point);
+    });
+    return svg;
+  });
+  const share = value => value === null ? "–" : `${percent(value)} %`;
+  if (summary.length) fill($("deadline-table"), plainTable(["load", "runs", "late, 95th percentile", "late at most", "used where work was left, at least"],
+    summary.map(row => [row.load, String(row.runs), share(row.overrun_p95), share(row.overrun_max), share(row.used_min)])));
+}
+
+// ---- the page --------------------------------------------------------------------------------------------------
+
+const parts = [["videos", "player", "Labelled video", startPlayer], ["tables", "results", "Results", startResults], ["deadlines", "deadlines", "Deadlines", startDeadlines]]
+  .filter(([name]) => data[name].length);
+fill($("nav"), parts.length > 1 ? parts.map(([, id, title]) => h("a", {href: `#${id}`}, title)) : []);
+const counted = (list, one) => list.length ? [`${list.length} ${one}${list.length > 1 ? "s" : ""}`] : [];
+$("lede").textContent = [...counted(data.videos, "labelled video"), ...counted(data.tables, "table"), ...counted(data.deadlines, "deadline test")].join(", ") + ".";
+$("footer").textContent = Object.entries(data.environment).map(([name, value]) => `${name} ${value}`).join(" · ");
+for (const [, , , start] of parts) start();
+})();

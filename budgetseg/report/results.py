@@ -1,0 +1,64 @@
+"""Rows of results.json in the form that the page shows: a line for each method and budget."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from budgetseg.evaluation.summary import FIGURES, Mean
+
+__all__ = ["tables_of"]
+
+Row = dict[str, Any]
+
+KINDS = ("dataset", "split", "scope", "costs", "clock")
+"""What tells tables apart."""
+
+
+def tables_of(rows: Sequence[Row]) -> list[Row]:
+    """A table for each dataset, split, scope, cost model and clock, from the rows of all videos together."""
+    tables: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row["video"] == "all":
+            tables.setdefault(tuple(str(row[kind]) for kind in KINDS), []).append(row)
+    return [dict(zip(KINDS, key, strict=True)) | _table(own) for key, own in tables.items()]
+
+
+def _table(rows: Sequence[Row]) -> Row:
+    lines: dict[tuple[str, float | None, float | None], list[Row]] = {}
+    for row in rows:
+        lines.setdefault((row["method"], row["budget_fraction"], row["budget_s"]), []).append(row)
+    classes = list(dict.fromkeys(name for row in rows for name in row["accuracy"]["per_class"]))
+    found = [_line(own, classes) for own in lines.values()]
+    return {"classes": classes, "lines": sorted(found, key=lambda line: _size(line["budget_fraction"]))}
+
+
+def _size(budget: float | None) -> float:
+    """No bound comes first, as in the paper."""
+    return -math.inf if budget is None else budget
+
+
+def _line(rows: Sequence[Row], classes: Sequence[str]) -> Row:
+    """Means over seeds, with half the widths of their intervals, None where there are none."""
+    first = rows[0]
+    figures = {name: _mean([row["accuracy"][name] for row in rows]) for name in FIGURES}
+    figures |= {f"class {name}": _mean([row["accuracy"]["per_class"].get(name) for row in rows]) for name in classes}
+    names = list(first["descriptor_counts"])
+    moments = zip(*(row["choices_over_time"] for row in rows), strict=True)
+    return {
+        "method": first["method"],
+        "budget_fraction": first["budget_fraction"],
+        "budget_s": first["budget_s"],
+        "spent_s": statistics.mean(row["spent_s"] for row in rows),
+        "seeds": len(rows),
+        "supervoxels": first["n_supervoxels"],
+        "figures": figures,
+        "descriptors": names,
+        "counts": [statistics.mean(row["descriptor_counts"][name] for row in rows) for name in names],
+        "over_time": [[statistics.mean(one.get(name, 0) for one in moment) for name in names] for moment in moments],
+    }
+
+
+def _mean(figures: Sequence[float | None]) -> tuple[float | None, float | None]:
+    mean = Mean.of(figures)
+    return mean.value, mean.within
