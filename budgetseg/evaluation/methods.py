@@ -9,11 +9,13 @@ from functools import partial
 
 from budgetseg.baselines.paper import BASELINES, run_baseline
 from budgetseg.baselines.static import run_plan
+from budgetseg.baselines.wholes import run_wholes
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.errors import UsageError
 from budgetseg.inference.state import State
 from budgetseg.models.bundle import Model
 from budgetseg.policy.static import nearest_plan
+from budgetseg.policy.whole import whole_policy_for
 from budgetseg.simulation import Arena
 from budgetseg.types import Float64
 
@@ -52,6 +54,12 @@ def _baseline(name: str, arena: Arena, names: Sequence[str], budget_s: float, se
     return run_baseline(arena, name, names, budget_s, seed, times_s)
 
 
+def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
+    policy = whole_policy_for(arena.model.wholes, names, arena.pricing)
+    assert policy is not None
+    return run_wholes(arena, policy, budget_s, seed, times_s, rest)
+
+
 def _both(kind: str, run: Run | None = None, with_crf: bool = True) -> tuple[Method, Method]:
     full = (*HAND_MADE, "dcnn")
     return Method(kind, HAND_MADE, run, with_crf), Method(f"{kind}-full", full, run, with_crf)
@@ -62,6 +70,8 @@ _EVERY = (
     *_both("crf"),
     *_both("static", _static),
     *(method for name in BASELINES for method in _both(name, partial(_baseline, name))),
+    *_both("baseline3", partial(_baseline3, False)),
+    *_both("baseline3-rest", partial(_baseline3, True)),
 )
 
 METHODS = {method.name: method for method in _EVERY}
@@ -89,4 +99,6 @@ def _obstacle(method: Method, model: Model, costs: str) -> str:
         return f"{method.name} needs {', '.join(missing)}, which the model was trained without"
     if method.run is _static and nearest_plan(model.plans, 1.0, method.descriptors, costs) is None:
         return f"{method.name} needs static plans for {costs} costs, which the model has not; train it again"
+    if method.name.startswith("baseline3") and whole_policy_for(model.wholes, method.descriptors, costs) is None:
+        return f"{method.name} needs its policy for {costs} costs, which the model has not; train it again"
     return ""

@@ -18,7 +18,7 @@ from budgetseg.policy.static import COSTS, StaticPlan, read_plan
 from budgetseg.simulation import NOT_COUNTED, Arena
 from budgetseg.types import Float32
 
-__all__ = ["BUDGETS", "Learned", "choose_plans", "n_plans", "variants_of"]
+__all__ = ["BUDGETS", "Learned", "choose_plans", "mark_of", "n_plans", "variants_of"]
 
 BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9)
 """Fractions of the full cost that there are plans for."""
@@ -60,7 +60,7 @@ def choose_plans(
     Plans are kept in the file `store`, and those that are there already are not chosen again; `advance` is told of
     each of them, `n_plans`.
     """
-    mark = _mark(learned, recipe)
+    mark = mark_of(learned, recipe)
     plans = _read(store, mark)
     for costs in COSTS:
         wanted = [(names, fraction) for names in variants_of(learned.model.classifiers.names) for fraction in BUDGETS]
@@ -80,7 +80,7 @@ def n_plans(names: Sequence[str]) -> int:
     return len(COSTS) * len(variants_of(names)) * len(BUDGETS)
 
 
-def _mark(learned: Learned, recipe: Recipe) -> str:
+def mark_of(learned: Learned, recipe: object) -> str:
     """Another one where something else was learned, or costs are others."""
     h, crf = learned.model.classifiers, learned.model.crf
     digest = sha256(repr((recipe, BUDGETS, h.names, crf.contrast)).encode())

@@ -1,6 +1,7 @@
 """From labelled videos to a model: the job behind `budgetseg train`.
 
-    networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF ─► static plans ─► model
+    networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF
+    ─► static plans ─► Baseline3 ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
 """
@@ -31,6 +32,7 @@ from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
+from budgetseg.learning.qlearning import learn_wholes, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
@@ -48,7 +50,7 @@ class TrainRecipe:
     ----------
     classifiers : of H
     crf : of the CRF
-    plans : of choosing static plans; None for none
+    plans : of choosing static plans, and of Baseline3; None for neither
     networks : of those that are trained where none are given
     """
 
@@ -89,6 +91,9 @@ def train_model(
     if recipe.plans is not None:
         advance = stage("static plans", n_plans(model.classifiers.names), "plans")
         model = replace(model, plans=choose_plans(learned, recipe.plans, work / "plans.json", cores, advance))
+        advance = stage("whole descriptors", n_scores(learned), "sets")
+        wholes = learn_wholes(learned, recipe.plans.balance, work / "wholes.json", cores, advance)
+        model = replace(model, wholes=wholes)
     save_model(model, output)
     return Report(fitted.decays, fitted.calibration_error)
 

@@ -1,7 +1,7 @@
 """A trained model as a folder: what it knows, in files that cannot run anything.
 
 manifest.json        format, classes, descriptors, settings, static plans, and a digest of every other file
-arrays.safetensors   H and the CRF
+arrays.safetensors   H, the CRF and the values of Baseline3
 networks/            NAME.onnx, and NAME.toml where a network has a card
 """
 
@@ -22,7 +22,8 @@ from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.policy.static import StaticPlan, read_plan
-from budgetseg.types import Classes
+from budgetseg.policy.whole import WholePolicy
+from budgetseg.types import Classes, Float32
 
 __all__ = ["Model", "load_model", "save_model"]
 
@@ -45,6 +46,7 @@ class Model:
     networks : folder of the networks behind its descriptors; None where it has none
     settings : dataset it was trained on, tier and supervoxels a frame
     plans : the best static plans for some budgets
+    wholes : Baseline3, for some descriptors and costs
     """
 
     name: str
@@ -54,12 +56,14 @@ class Model:
     networks: Path | None
     settings: Mapping[str, Any]
     plans: tuple[StaticPlan, ...] = ()
+    wholes: tuple[WholePolicy, ...] = ()
 
 
 def save_model(model: Model, folder: Path) -> None:
     """Write a model; the folder appears whole or not at all."""
     arrays = {f"h.{name}": getattr(model.classifiers, name) for name in H_ARRAYS}
     arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
+    arrays |= {f"wholes.{k}": own.values for k, own in enumerate(model.wholes)}
     with atomic_folder(folder) as part:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / "arrays.safetensors")
         _copy_networks(model, part / "networks")
@@ -73,6 +77,7 @@ def save_model(model: Model, folder: Path) -> None:
             "contrast": model.crf.contrast,
             "settings": dict(model.settings),
             "plans": [asdict(plan) for plan in model.plans],
+            "wholes": [{"among": list(own.among), "costs": own.costs} for own in model.wholes],
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -125,7 +130,8 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     has_networks = any(name.startswith("networks/") for name in manifest["files"])  # others may lie there
     networks = folder / "networks" if has_networks else None
     plans = tuple(_read_plan(stored, h) for stored in manifest.get("plans", ()))  # older models have none
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans)
+    wholes = tuple(_read_whole(stored, arrays[f"wholes.{k}"], h) for k, stored in enumerate(manifest.get("wholes", ())))
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, wholes)
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
@@ -133,6 +139,12 @@ def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
     plan = read_plan(stored)
     h.subset_of(plan.among)
     return plan
+
+
+def _read_whole(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers) -> WholePolicy:
+    """A policy over descriptors that the model knows."""
+    h.subset_of(stored["among"])
+    return WholePolicy(tuple(stored["among"]), stored["costs"], values)
 
 
 def _copy_networks(model: Model, folder: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from budgetseg.baselines.paper import run_baseline
 from budgetseg.baselines.static import run_plan
+from budgetseg.baselines.wholes import run_wholes
 from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
@@ -19,6 +20,7 @@ from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.evaluation.experiment import N_MOMENTS, Experiment, check_classes, evaluate_tables
 from budgetseg.evaluation.methods import METHODS
 from budgetseg.policy.static import StaticPlan
+from budgetseg.policy.whole import N_BINS, WholePolicy
 from budgetseg.simulation import Arena, reward
 from budgetseg.types import Budget, Classes
 from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
@@ -34,7 +36,10 @@ PLANS = (
     StaticPlan(0.2, ("dcnn",), "large", NAMES),
     StaticPlan(0.2, ("mbh",), "large", NAMES[:4], "unshared"),
 )
-MODEL = replace(random_model(FULL), plans=PLANS)
+VALUES = np.random.default_rng(0).random((16, N_BINS, 5)).astype(np.float32)
+VALUES[..., -1] = -1  # it wants everything
+WHOLES = (WholePolicy(NAMES[:4], "shared", VALUES),)
+MODEL = replace(random_model(FULL), plans=PLANS, wholes=WHOLES)
 
 Row = dict[str, Any]
 
@@ -151,7 +156,10 @@ def test_other_classes_than_the_models_are_refused() -> None:
         assert "\n" not in str(error.value)
 
 
-BOUNDED = ("static", "static-full", "baseline1", "baseline1-rest", "baseline2", "baseline2-full")
+BOUNDED = (
+    *("static", "static-full", "baseline1", "baseline1-rest"),
+    *("baseline2", "baseline2-full", "baseline3", "baseline3-rest"),
+)
 SHARES = (Budget(0.1, True), Budget(0.4, True), Budget(np.inf))
 
 
@@ -216,6 +224,8 @@ def test_static_takes_the_nearest_plan_and_baselines_their_own_way(
         "static-full": run_plan(arena, PLANS[2], budget_s["full"], 1),
         "baseline1-rest": run_baseline(arena, "baseline1-rest", NAMES[:4], budget_s["hand"], 1),
         "baseline2-full": run_baseline(arena, "baseline2", NAMES, budget_s["full"], 1),
+        "baseline3": run_wholes(arena, WHOLES[0], budget_s["hand"], 1),
+        "baseline3-rest": run_wholes(arena, WHOLES[0], budget_s["hand"], 1, rest=True),
     }
     for method, state in ends.items():
         (row,) = [

@@ -2,16 +2,19 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.methods import METHODS, methods_named
 from budgetseg.policy.static import StaticPlan
+from budgetseg.policy.whole import N_BINS, WholePolicy
 from tests.models.made import HAND_MADE, random_model
 
 NAMES = tuple(HAND_MADE)
 EVERY = "unary, unary-full, crf, crf-full, static, static-full, baseline1, baseline1-full, baseline1-rest, "
-EVERY += "baseline1-rest-full, baseline2, baseline2-full"
+EVERY += "baseline1-rest-full, baseline2, baseline2-full, baseline3, baseline3-full, baseline3-rest, "
+EVERY += "baseline3-rest-full"
 FULL = random_model({"dcnn": 3, **HAND_MADE})
 SMALL = random_model(HAND_MADE)
 
@@ -49,7 +52,18 @@ def test_static_needs_plans_for_the_same_costs_and_descriptors() -> None:
         methods_named(["static-full"], planned, "unshared")
 
 
+def test_baseline3_needs_its_policy_for_the_same_costs_and_descriptors() -> None:
+    policy = WholePolicy(NAMES, "unshared", np.zeros((16, N_BINS, 5), np.float32))
+    model = replace(FULL, wholes=(policy,))
+    line = r"^baseline3-rest needs its policy for shared costs, which the model has not; train it again$"
+    with pytest.raises(UsageError, match=line):
+        methods_named(["baseline3-rest"], model)
+    assert methods_named(["baseline3"], model, "unshared") == [METHODS["baseline3"]]
+    with pytest.raises(UsageError, match=r"^baseline3-full needs"):
+        methods_named(["baseline3-full"], model, "unshared")
+
+
 def test_all_are_those_that_the_model_can_do() -> None:
-    without = [name for name in METHODS if not name.startswith("static")]
+    without = [name for name in METHODS if not name.startswith(("static", "baseline3"))]
     assert [method.name for method in methods_named(["all"], FULL)] == without
     assert [method.name for method in methods_named(["all"], SMALL)] == [n for n in without if "full" not in n]

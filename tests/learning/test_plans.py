@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from budgetseg.baselines.static import Recipe, Scored, best_plan
-from budgetseg.learning.plans import BUDGETS, Learned, _mark, _read, choose_plans, n_plans, variants_of
+from budgetseg.learning.plans import BUDGETS, Learned, _read, choose_plans, mark_of, n_plans, variants_of
 from budgetseg.policy.static import StaticPlan
 from budgetseg.simulation import Arena
 from tests.simulation.arenas import MODEL, NAMES, table_with_needs
@@ -92,7 +92,7 @@ def test_what_was_chosen_is_not_chosen_again(
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"of": "", "plans": [{}]}', '{"of": "", "plans": []}'])
 def test_a_store_of_something_else_is_not_used(learned: Learned, tmp_path: Path, text: str) -> None:
     (tmp_path / "plans.json").write_text(text)
-    assert _read(tmp_path / "plans.json", _mark(learned, RECIPE)) == []
+    assert _read(tmp_path / "plans.json", mark_of(learned, RECIPE)) == []
 
 
 def test_plans_are_chosen_again_where_something_else_was_learned(learned: Learned) -> None:
@@ -104,4 +104,4 @@ def test_plans_are_chosen_again_where_something_else_was_learned(learned: Learne
         (replace(learned, out_of_fold=learned.out_of_fold[::-1]), RECIPE),
         (learned, Recipe(0.4, 1)),
     ]
-    assert len({_mark(learned, RECIPE), *(_mark(*other) for other in others)}) == 5
+    assert len({mark_of(learned, RECIPE), *(mark_of(*other) for other in others)}) == 5

@@ -75,6 +75,9 @@ def assert_same(one: Model, other: Model) -> None:
             assert np.array_equal(getattr(mine, name), getattr(yours, name)), name
     assert one.settings == other.settings
     assert one.plans == other.plans
+    for whole, again in zip(one.wholes, other.wholes, strict=True):
+        assert (whole.among, whole.costs) == (again.among, again.costs)
+        assert np.array_equal(whole.values, again.values)
 
 
 def times(folder: Path) -> dict[Path, int]:
@@ -88,12 +91,13 @@ def test_a_model_knows_its_classes_descriptors_and_settings(plan: Plan, trained:
     assert model.classifiers.names == DESCRIPTORS
     assert model.networks is None
     assert {(one.among, one.costs) for one in model.plans} == {(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")}
+    assert [(one.among, one.costs) for one in model.wholes] == [(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")]
     assert model.settings == {"dataset": "folder", "splits": ["train"], "tier": plan.tier, "per_frame": 12}
 
 
 def test_stages_are_told_of_in_order_and_done_to_the_end(trained: tuple[Path, Report, Stages]) -> None:
     _, _, stages = trained
-    assert list(stages.promised) == ["describe", "classifiers", "crf", "static plans"]
+    assert list(stages.promised) == ["describe", "classifiers", "crf", "static plans", "whole descriptors"]
     assert stages.done == stages.promised
     assert stages.promised["describe"] == sum(N_FRAMES[name] for name in "abcd")
 
@@ -147,7 +151,7 @@ def test_a_second_run_skips_what_is_finished(plan: Plan, trained: tuple[Path, Re
     shutil.copytree(trained[0] / "work", tmp_path / "work")
     before, stages = times(tmp_path / "work"), Stages()
     report = train_model(plan, tmp_path / "model", tmp_path / "work", RECIPE, 1, stages)
-    assert list(stages.promised) == ["describe", "crf", "static plans"]
+    assert list(stages.promised) == ["describe", "crf", "static plans", "whole descriptors"]
     assert times(tmp_path / "work") == before
     assert report == trained[1]
     assert_same(load_model(tmp_path / "model"), load_model(trained[0] / "model"))

@@ -16,6 +16,7 @@ from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
 from budgetseg.policy.static import StaticPlan
+from budgetseg.policy.whole import N_BINS, WholePolicy
 from tests.models.made import HAND_MADE, random_model, random_table
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
@@ -247,3 +248,29 @@ def test_a_model_from_before_there_were_plans_has_none(folder: Path) -> None:
 def test_plans_that_make_no_sense_are_refused(folder: Path, change: dict[str, object]) -> None:
     edit_manifest(folder, plans=[asdict(PLAN) | change])
     assert "damaged model" in refused(folder)
+
+
+def whole_policy() -> WholePolicy:
+    values = np.random.default_rng(0).normal(size=(4, N_BINS, 3)).astype(np.float32)
+    return WholePolicy(("hog", "dcnn"), "unshared", values)
+
+
+def test_baseline3_comes_back(model: Model, tmp_path: Path) -> None:
+    save_model(replace(model, wholes=(whole_policy(),)), tmp_path / "model")
+    (again,) = load_model(tmp_path / "model").wholes
+    assert (again.among, again.costs) == (("hog", "dcnn"), "unshared")
+    assert np.array_equal(again.values, whole_policy().values)
+
+
+def test_a_model_from_before_there_was_baseline3_has_none(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["wholes"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert load_model(folder).wholes == ()
+
+
+@pytest.mark.parametrize("change", [{"among": ["hog"]}, {"among": ["hog", "hoof"]}, {"costs": "free"}], ids=str)
+def test_policies_that_make_no_sense_are_refused(model: Model, tmp_path: Path, change: dict[str, object]) -> None:
+    save_model(replace(model, wholes=(whole_policy(),)), tmp_path / "other")
+    edit_manifest(tmp_path / "other", wholes=[{"among": ["hog", "dcnn"], "costs": "shared"} | change])
+    assert "damaged model" in refused(tmp_path / "other")

@@ -1,0 +1,242 @@
+"""Q-learning of Baseline3's policy: which descriptor to compute next for a whole video.
+
+What a set of whole descriptors costs and scores is looked up once for every training video and set; after that an
+episode is a few additions. Its budget and its actions are drawn at random, since Q-learning may learn of the best
+policy from any other, and it is played in all videos, so that none has more say than its pixels:
+
+    Q(s, a) ← Q(s, a) + α (max Q(s', ·) - Q(s, a)),   at the end the score in place of the maximum
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from budgetseg.files import atomic_file
+from budgetseg.inference.state import full_cost
+from budgetseg.inference.steps import uniform
+from budgetseg.learning.plans import Learned, mark_of, variants_of
+from budgetseg.policy.static import COSTS
+from budgetseg.policy.whole import N_BINS, WholePolicy
+from budgetseg.simulation import Arena, reward, worth_of
+from budgetseg.simulation.script import Script, follow
+from budgetseg.types import Float32, Float64, Int64
+
+__all__ = [
+    "N_EPISODES",
+    "Outcomes",
+    "best_sequence",
+    "learn_values",
+    "learn_wholes",
+    "n_scores",
+    "score_policy",
+    "score_subsets",
+    "shortfall",
+]
+
+N_EPISODES = 200_000
+MOST = 1.05
+"""The largest budget of an episode, as a share of the full cost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What each of the 2^D sets of whole descriptors leads to in V videos; sets are bits.
+
+    Attributes
+    ----------
+    costs : (V, 2^D), as shares of the full cost of the video
+    scores : (V, 2^D), what the right pixels are worth if all pixels of all videos together are worth 1
+    """
+
+    costs: Float64
+    scores: Float64
+
+    @classmethod
+    def of(cls, arenas: Sequence[Arena], names: Sequence[str], scores: Float64) -> "Outcomes":
+        """Of sets of the descriptors of these names, whatever bits they have; scores are those of `score_subsets`."""
+        known = arenas[0].model.classifiers.names
+        columns = [known.index(name) for name in names]
+        sets = [sum(1 << d for k, d in enumerate(columns) if subset >> k & 1) for subset in range(1 << len(columns))]
+        costs = [[full_cost(arena.world, own) / arena.full_s(names) for own in sets] for arena in arenas]
+        return cls(np.minimum(costs, 1.0), scores[:, sets])  # rounding must not make everything too dear
+
+
+def learn_wholes(
+    learned: Learned, balance: float, store: Path, cores: int = 1, advance: Callable[[int], None] = lambda _: None
+) -> tuple[WholePolicy, ...]:
+    """Baseline3 with and without networks, under shared and unshared costs.
+
+    Scores are kept in the file `store`, and not looked for again; `advance` is told of each, `n_scores`.
+    """
+    variants, arenas = variants_of(learned.model.classifiers.names), {costs: learned.arenas(costs) for costs in COSTS}
+    if not variants:
+        return ()
+    mark = mark_of(learned, ("wholes", balance))
+    scores = _read(store, mark)
+    if scores is None:
+        scores = score_subsets(arenas["shared"], variants[-1], balance, cores, advance)
+        with atomic_file(store) as part:
+            part.write_text(json.dumps({"of": mark, "scores": scores.tolist()}) + "\n")
+    else:
+        advance(n_scores(learned))
+    wanted = [(costs, names) for costs in COSTS for names in variants]
+    return tuple(
+        WholePolicy(names, costs, learn_values(Outcomes.of(arenas[costs], names, scores))) for costs, names in wanted
+    )
+
+
+def n_scores(learned: Learned) -> int:
+    """How many scores there are: of every set of descriptors in every video."""
+    return sum(len(learned.tables) << len(names) for names in variants_of(learned.model.classifiers.names)[-1:])
+
+
+def _read(store: Path, mark: str) -> Float64 | None:
+    try:
+        stored = json.loads(store.read_text())
+        return np.array(stored["scores"], np.float64) if stored["of"] == mark else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None  # found again in minutes
+
+
+def score_subsets(
+    arenas: Sequence[Arena],
+    names: Sequence[str],
+    balance: float,
+    cores: int = 1,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Float64:
+    """What every set of these descriptors, as the model's bits, scores in each video, (V, 2^D); 0 for other sets."""
+    known = arenas[0].model.classifiers
+    worth = worth_of(np.concatenate([arena.truth for arena in arenas]), balance)
+    scores = np.zeros((len(arenas), known.n_subsets))
+    allowed = known.subset_of(names)
+    cells = [(v, own) for v in range(len(arenas)) for own in range(known.n_subsets) if own & ~allowed == 0]
+
+    def score(cell: tuple[int, int]) -> None:
+        scores[cell] = _score(arenas[cell[0]], cell[1], worth)
+        advance(1)
+
+    with ThreadPoolExecutor(cores) as pool:
+        list(pool.map(score, cells))
+    return scores
+
+
+def _score(arena: Arena, subset: int, worth: Float64) -> float:
+    """With these descriptors, as the model's bits, for all supervoxels."""
+    episode = arena.begin(np.inf, arena.model.classifiers.names)
+    columns = [d for d in range(arena.world.n_descriptors) if subset >> d & 1]
+    everyone = np.tile(np.arange(len(arena), dtype=np.int32), len(columns))
+    follow(episode, arena.said, Script.of(everyone, np.repeat(np.array(columns, np.int32), len(arena)), 1))
+    return reward(arena, episode.state).score(worth)
+
+
+def learn_values(outcomes: Outcomes, n_episodes: int = N_EPISODES, seed: int = 0) -> Float32:
+    """Values of a `WholePolicy`, as gains over everything computed; where it never was, those of the nearest budget."""
+    n_sets = outcomes.costs.shape[1]
+    d = n_sets.bit_length() - 1
+    values, visits = np.zeros((n_sets, N_BINS, d + 1)), np.zeros((n_sets, N_BINS, d + 1), np.int64)
+    # Counted from the same place in all videos, which changes no decision, and times V, so that means are of the score.
+    gains = len(outcomes.scores) * (outcomes.scores - outcomes.scores[:, -1:])
+    _learn(outcomes.costs, gains, n_episodes, np.uint64(seed), values, visits)
+    return _filled(values, visits).astype(np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _learn(costs, gains, n_episodes, seed, values, visits):  # type: ignore[no-untyped-def]
+    n = values.shape[2] - 1
+    for episode in range(n_episodes):
+        budget = MOST * uniform(seed, episode, 0)
+        for video in range(len(costs)):
+            own, subset, action = costs[video], 0, -1
+            while action != n:
+                action = _draw(own, subset, budget, seed, episode, n)
+                cell = subset, _bin(budget - own[subset], values.shape[1]), action
+                if action == n:
+                    target = gains[video, subset]
+                else:
+                    subset |= 1 << action
+                    target = _best(values, own, subset, budget)
+                visits[cell] += 1
+                # A rate that forgets what was learned from targets that were still wrong (Jin et al. 2018).
+                values[cell] += (n + 2) / (n + 1 + visits[cell]) * (target - values[cell])
+
+
+@njit(cache=True, nogil=True)
+def _draw(costs, subset, budget, seed, episode, n):  # type: ignore[no-untyped-def]
+    """Any allowed action; the same in all videos in which the same are allowed."""
+    best, highest = n, uniform(seed, episode, 1 + subset * (n + 1) + n)
+    for d in range(n):
+        if not subset >> d & 1 and costs[subset | 1 << d] <= budget:
+            draw = uniform(seed, episode, 1 + subset * (n + 1) + d)
+            if draw > highest:
+                best, highest = d, draw
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _best(values, costs, subset, budget):  # type: ignore[no-untyped-def]
+    n = values.shape[2] - 1
+    own = values[subset, _bin(budget - costs[subset], values.shape[1])]
+    best = own[n]
+    for d in range(n):
+        if not subset >> d & 1 and costs[subset | 1 << d] <= budget:
+            best = max(best, own[d])
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _bin(left, n_bins):  # type: ignore[no-untyped-def]
+    """As `bin_of`; compiled code would keep the number of bins that it was compiled with."""
+    return int(min(max(left, 0.0), 1.0) * (n_bins - 1))
+
+
+def _filled(values: Float64, visits: Int64) -> Float64:
+    """Values with those of the nearest budget at which a cell was visited; 0 where it never was."""
+    places, out = np.arange(values.shape[1]), values.copy()
+    for subset, action in np.ndindex(values.shape[0], values.shape[2]):
+        seen = np.flatnonzero(visits[subset, :, action])
+        if len(seen):
+            nearest = np.abs(places[:, None] - seen).argmin(axis=1)
+            out[subset, :, action] = values[subset, seen[nearest], action]
+    return out
+
+
+def score_policy(policy: WholePolicy, outcomes: Outcomes, fraction: float) -> float:
+    """What a policy scores in all videos with so much of the full cost of each."""
+    total = 0.0
+    for costs, scores in zip(outcomes.costs, outcomes.scores, strict=True):
+        subset, more = 0, True
+        while more:
+            wanted = policy.wanted(subset, fraction - costs[subset])
+            fitting = [d for d in wanted if costs[subset | 1 << d] <= fraction]
+            subset, more = subset | sum(1 << d for d in fitting[:1]), bool(fitting)
+        total += scores[subset]
+    return total
+
+
+def best_sequence(outcomes: Outcomes, fraction: float) -> float:
+    """What the best list of descriptors scores if in every video each that fits is computed, in the list's order.
+
+    Every list of every set is tried; where the whole set fits in all videos, its order does not matter.
+    """
+    d = outcomes.costs.shape[1].bit_length() - 1
+    lists = [some for n in range(d + 1) for some in permutations(range(d), n)]
+    return max(_score_list(some, outcomes, fraction) for some in lists)
+
+
+def _score_list(some: Sequence[int], outcomes: Outcomes, fraction: float) -> float:
+    videos, subsets = np.arange(len(outcomes.costs)), np.zeros(len(outcomes.costs), np.int64)
+    for d in some:
+        subsets |= np.where(outcomes.costs[videos, subsets | 1 << d] <= fraction, 1 << d, 0)
+    return float(outcomes.scores[videos, subsets].sum())
+
+
+def shortfall(policy: WholePolicy, outcomes: Outcomes, fraction: float) -> float:
+    """How much lower a policy scores than the best list found by enumeration; more than 0.005 is not trained."""
+    return best_sequence(outcomes, fraction) - score_policy(policy, outcomes, fraction)
