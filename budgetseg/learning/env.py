@@ -1,0 +1,141 @@
+"""The paper's MDP as a gymnasium environment, for any learner; needs the extra `env`.
+
+A step is one decision of Algorithm 1: what the supervoxel at hand gets next. It is the same loop as `simulation.play`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Episode, Selection
+from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
+from budgetseg.inference.steps import costs_of, fits
+from budgetseg.policy.features import fill_features, n_features
+from budgetseg.simulation import Arena, act, reward, worth_of
+from budgetseg.types import Bool, Float32, Float64
+
+__all__ = ["BudgetedVideoEnv"]
+
+FAR = 64.0
+"""No feature lies beyond it, but for counts of neighbours."""
+
+Info = dict[str, Any]
+
+
+class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
+    """Decide which descriptors the supervoxels of a video get, within a budget.
+
+    Observation: φ(s) of the supervoxel at hand, (F,) float32, see `policy.features.feature_names`; zeros at the end.
+    Action: one of the model's D descriptors, or D, Finished. `info["action_mask"]`, (D + 1,) int8, has those that are
+    allowed: not computed yet, enabled, affordable; Finished unless time is left after everything was finished once.
+    Any other action computes nothing and finishes the supervoxel. One for which nothing fits is finished without
+    asking.
+    Reward: 0, and at the end what the right pixels of the CRF's labels are worth.
+    `info` also has `video` and `seed`, from which `arena.begin` makes the same episode, `region`, and `left_s`.
+
+    Parameters
+    ----------
+    arenas : described videos with labels, all of one model; `reset` draws one
+    descriptors : names of those that may be computed
+    budget_fraction : of their full cost
+    selection : which supervoxels are considered, and when; not `wanted`, in which a policy has more to say than actions
+    extended : whether φ has more than the paper's features
+    balance : what the reward is, from 0 for the share of pixels that are right to 1 for the average over classes
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012  the base class has it so
+
+    def __init__(
+        self,
+        arenas: Sequence[Arena],
+        descriptors: Sequence[str],
+        budget_fraction: float,
+        selection: Selection | None = None,
+        extended: bool = True,
+        balance: float = 0.0,
+    ) -> None:
+        if selection is not None and selection.order == "wanted":
+            raise UsageError("order of selection must not be 'wanted', which needs a policy's scores")
+        self.arenas, self.descriptors, self.budget_fraction = list(arenas), tuple(descriptors), budget_fraction
+        self.selection, self.extended, self.balance = selection or Selection(), extended, balance
+        h = self.arenas[0].model.classifiers
+        most = max(int(np.diff(arena.world.first).max(initial=0)) for arena in self.arenas)
+        self._n_features, self._finished = n_features(len(h.names), h.n_labels, extended), len(h.names)
+        self.observation_space = gymnasium.spaces.Box(-FAR, max(FAR, most), (self._n_features,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(self._finished + 1)
+        self.arena, self.episode = self.arenas[0], self.arenas[0].begin(0.0, self.descriptors)
+        self._region: int | None = None
+        self._seed = 0
+
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Float32, Info]:
+        """The first decision in a video; `options` may say which, by its place, and the `seed` of the episode."""
+        super().reset(seed=seed)
+        drawn = {"video": int(self.np_random.integers(len(self.arenas))), "seed": int(self.np_random.integers(2**31))}
+        chosen = {**drawn, **(options or {})}
+        self.arena, self._seed = self.arenas[chosen["video"]], chosen["seed"]
+        budget_s = self.budget_fraction * self.arena.full_s(self.descriptors)
+        self.episode = self.arena.begin(budget_s, self.descriptors, self.selection, self._seed)
+        self._region = self._next()
+        return self._seen(), self._info()
+
+    def step(self, action: np.int64) -> tuple[Float32, float, bool, bool, Info]:
+        """What the action leads to: observation, reward, whether that was the end, False, info."""
+        if self._region is not None:
+            wanted = int(action) if self._mask()[action] else self._finished
+            act(self.episode, self.arena.said, self._region, wanted)
+            self._region = self._next()
+        over = self._region is None
+        return self._seen(), self._reward() if over else 0.0, over, False, self._info()
+
+    def _next(self) -> int | None:
+        """The next supervoxel for which something fits, as `policy.linear.choose` finds it; None at the end."""
+        state = self.episode.state
+        while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
+            region = self.episode.select()
+            if region is None or _affordable(self.episode, region).any():
+                return region
+            self.episode.finish(region)
+        return None
+
+    def _mask(self) -> NDArray[np.int8]:
+        mask = np.zeros(self._finished + 1, np.int8)
+        if self._region is not None:
+            mask[:-1] = _affordable(self.episode, self._region)
+        mask[-1] = not (mask.any() and self.episode.state.counts[REOPENED])
+        return mask
+
+    def _seen(self) -> Float32:
+        out = np.zeros(self._n_features, np.float32)
+        if self._region is not None:
+            costs, shares = _costs(self.episode, self._region)
+            fill_features(self.episode.world, self.episode.state, self._region, costs, shares, self.extended, out)
+        return out
+
+    def _reward(self) -> float:
+        return reward(self.arena, self.episode.state).score(worth_of(self.arena.truth, self.balance))
+
+    def _info(self) -> Info:
+        return {
+            "action_mask": self._mask(),
+            "video": self.arena.name,
+            "seed": self._seed,
+            "region": self._region,
+            "left_s": self.episode.left_s,
+        }
+
+
+def _costs(episode: Episode, region: int) -> tuple[Float64, Float64]:
+    costs, shares = np.empty(episode.world.n_descriptors), np.empty(episode.world.n_descriptors)
+    costs_of(episode.world, episode.state, region, costs, shares)
+    return costs, shares
+
+
+def _affordable(episode: Episode, region: int) -> Bool:
+    """Descriptors (D,) that may be computed for a supervoxel now."""
+    state, (costs, _) = episode.state, _costs(episode, region)
+    lacks = int(state.counts[ENABLED]) & ~int(state.subsets[region])
+    return np.array([lacks >> d & 1 and fits(state, cost) for d, cost in enumerate(costs)], np.bool_)
