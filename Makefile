@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint format clean
+.PHONY: demo test browser lint format clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml
@@ -16,6 +16,9 @@ demo: $(READY)  ## run the main job on an embedded default
 
 test: $(READY)  ## run the whole test suite
 	$(BIN)/python -m pytest
+
+browser:  ## a browser for the tests of the report page, where there is none (Debian, Ubuntu; as root)
+	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 
 lint: $(READY)  ## formatting, lint, types, import direction
 	$(BIN)/ruff format --check .

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from budgetseg import __version__
-from budgetseg.cli import datasets, demo, describe, evaluate, label, supervoxels, train, train_network
+from budgetseg.cli import datasets, demo, describe, evaluate, export, label, report, supervoxels, train, train_network
 from budgetseg.cli.bench import bench
 from budgetseg.errors import BudgetsegError
 
@@ -31,6 +31,8 @@ app.command("describe")(describe.describe)
 app.command("train-network")(train_network.train_network)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("report")(report.report)
+app.command("export")(export.export)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(bench, name="bench")
 

@@ -12,7 +12,8 @@ __all__ = ["export"]
 
 def export(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What 'budgetseg label' wrote, one run or several.", show_default=False)
+        Path,
+        typer.Argument(metavar="DIR", help="What 'budgetseg label' wrote, one run or several.", show_default=False),
     ],
     form: Annotated[
         str,

@@ -15,7 +15,7 @@ def report(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Holds results.json of 'evaluate', folders of 'label', or JSON of 'bench deadline', in itself or below.",
+            help="Holds results.json of 'evaluate', folders of 'label', JSON of 'bench deadline', in itself or below.",
             show_default=False,
         ),
     ],

@@ -9,6 +9,7 @@ function make(space, tag, attributes, children) {
   const node = space ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name.startsWith("aria-")) node.setAttribute(name, String(value));
     else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat().filter(child => child !== null && child !== undefined));
@@ -94,7 +95,7 @@ function chart(id, draw) {
 function redraw(id) {
   const one = drawn.get(id);
   one.width = $(id).clientWidth;
-  if (one.width) fill($(id), one.draw(one.width));
+  if (one.width) fill($(id), [one.draw(one.width)].flat());
 }
 
 function ticksOf(low, high, n) {
@@ -117,8 +118,8 @@ function leftAxis(svg, ticks, y, left, right, name) {
 }
 
 // Columns of parts: side by side where each has its own height, else one on the other.
-function columns(width, label, groups, parts, value, {stacked, name, tell, lines = []}) {
-  const height = 210, left = 46, right = width - 8, top = 10, bottom = height - 30;
+function columns(width, label, groups, parts, value, {stacked, name, tell, lines = [], ticks = null}) {
+  const height = 210, left = 46, right = width - 14, top = lines.length ? 22 : 10, bottom = height - 30;
   const svg = figure(width, height, label), defs = s("defs", {});
   svg.append(defs);
   const totals = groups.flatMap((_, g) => stacked ? [sum(parts.map((_, p) => value(g, p)))] : parts.map((_, p) => value(g, p)));
@@ -141,19 +142,20 @@ function columns(width, label, groups, parts, value, {stacked, name, tell, lines
       }));
       if (stacked) base += v;
     });
-    if (g % every === 0) svg.append(s("text", {x: left + (g + .5) * room, y: bottom + 18, "text-anchor": "middle"}, group));
+    if (!ticks && g % every === 0) svg.append(s("text", {x: left + (g + .5) * room, y: bottom + 18, "text-anchor": "middle"}, group));
   });
+  for (const [at, text] of ticks || []) svg.append(s("text", {x: left + at * (right - left), y: bottom + 18, "text-anchor": "middle"}, text));
   for (const [at, text] of lines) {
     const x = left + at * (right - left);
     svg.append(s("line", {class: "limit", x1: x, x2: x, y1: top, y2: bottom}),
-      s("text", {class: "name", x: x - 4, y: top + 10, "text-anchor": "end"}, text));
+      s("text", {class: "name", x, y: top - 7, "text-anchor": "middle"}, text));
   }
   return svg;
 }
 
-function partsKey(node, parts) {
+function partsKey(node, parts, styles = parts.map((_, p) => [p, COLOURS[p % COLOURS.length]])) {
   fill(node, parts.map((part, p) => {
-    const made = texture(p, COLOURS[p % COLOURS.length]);
+    const made = texture(...styles[p]);
     return h("span", {}, s("svg", {width: 15, height: 13, "aria-hidden": "true"},
       s("defs", {}, made.pattern), s("rect", {width: 15, height: 13, rx: 3, fill: made.fill})), part);
   }));
@@ -175,7 +177,7 @@ async function unpacked(stored) {
 
 const VIEWS = {labels: "labels", computed: "what was computed", cost: "cost", confidence: "confidence"};
 const UNKNOWN = 255;
-let video = null, view = "labels", t = 0, b = 0, chosen = null, only = null, cursor = null, timer = null;
+let video = null, view = "labels", t = 0, b = 0, chosen = null, only = null, cursor = null, keyed = false, timer = null;
 const canvas = $("canvas"), pen = canvas.getContext("2d"), layer = document.createElement("canvas");
 
 async function openVideo(k) {
@@ -228,10 +230,9 @@ function mix(region, j) {
 }
 // H's opinion of a region depends on its own descriptors: while they are those of the last budget, so is the opinion.
 function opinionAt(region, j) {
-  const last = video.nBudgets - 1, nLabels = video.classes.names.length;
+  const last = video.nBudgets - 1, nLabels = video.classes.names.length, subset = video.subsets[j][region];
   const k = video.told === video.nBudgets ? j : 0;
-  const same = video.subsets[j][region] === video.subsets[last][region] && (j === last || video.subsets[j][region]);
-  if (k !== j && !(video.told === 1 && same)) return null;
+  if (video.told < video.nBudgets && j < last && !(subset && subset === video.subsets[last][region])) return null;
   const start = (k * video.n + region) * nLabels;
   const row = Array.from(video.opinions.subarray(start, start + nLabels));
   return row[0] === UNKNOWN && row.every(one => one === UNKNOWN) ? null : row.map(one => one / 254);
@@ -293,7 +294,7 @@ function paint() {
   pen.drawImage(layer, 0, 0, canvas.width, canvas.height);
   pen.globalAlpha = 1;
   if (chosen !== null) paintBorder(ids, rows, columns);
-  if (cursor && document.activeElement === canvas) paintCursor();
+  if (cursor && keyed && document.activeElement === canvas) paintCursor();
 }
 function paintBorder(ids, rows, columns) {
   const wide = canvas.width / columns, high = canvas.height / rows, path = new Path2D();
@@ -327,7 +328,7 @@ function show() {
   const {name, ledger} = video.budgets[b];
   $("frame").value = t;
   $("frame").setAttribute("aria-valuetext", `frame ${video.numbers[t]} of ${video.n_frames}`);
-  $("frame-text").textContent = `frame ${video.numbers[t]} / ${video.n_frames}`;
+  $("frame-text").textContent = `${video.numbers[t]} / ${video.n_frames}`;
   $("budget").value = b;
   $("budget").setAttribute("aria-valuetext", `${name}, ${short(ledger.spent_s)} seconds spent`);
   $("budget-text").textContent = `${short(ledger.spent_s)} s spent`;
@@ -423,12 +424,13 @@ function drawMoments() {
   const {steps, descriptors} = video, nBins = 24, end = Math.max(...steps.at_s, 1e-9) * 1.0001;
   const counts = Array.from({length: nBins}, () => new Array(descriptors.length).fill(0));
   steps.at_s.forEach((at, i) => counts[Math.floor(at / end * nBins)][steps.descriptor[i]]++);
-  const groups = counts.map((_, g) => `${short(end * (g + .5) / nBins)} s`);
-  const lines = video.budgets.map(one => [one.ledger.spent_s / end, one.name]).filter(([at]) => at < 1);
+  const groups = counts.map((_, g) => `${short(end * g / nBins)} to ${short(end * (g + 1) / nBins)} s`);
+  const ticks = ticksOf(0, end, 6).map(at => [at / end, `${short(at)} s`]);
+  const lines = video.budgets.map(one => [one.ledger.spent_s / end, one.name]).filter(([at]) => at <= 1.02);
   const key = h("div", {class: "legend"});
   partsKey(key, descriptors);
   chart("moments", width => [key.cloneNode(true), columns(width, "Descriptors computed over time", groups, descriptors, (g, d) => counts[g][d],
-    {stacked: true, name: String, tell: v => `${v} computed`, lines: video.settings.scope === "total" ? lines : []})]);
+    {stacked: true, name: String, tell: v => `${v} computed`, ticks, lines: video.settings.scope === "total" ? lines : []})]);
 }
 
 function setFrame(k) { t = (k + video.images.length) % video.images.length; show(); }
@@ -467,7 +469,9 @@ function startPlayer() {
   $("budget").addEventListener("input", () => setBudget(Number($("budget").value)));
   $("opacity").addEventListener("input", show);
   $("outlines").addEventListener("change", show);
-  canvas.addEventListener("click", event => { const at = pointAt(event); cursor = at; if (at) choose(regionAt(at.x, at.y)); });
+  document.addEventListener("keydown", () => { keyed = true; }, true);
+  document.addEventListener("pointerdown", () => { keyed = false; }, true);
+  canvas.addEventListener("click", event => { const at = pointAt(event); cursor = at || cursor; if (at) choose(regionAt(at.x, at.y)); });
   canvas.addEventListener("pointermove", event => {
     const at = video && pointAt(event);
     if (at) showTip(tell(regionAt(at.x, at.y)), event.clientX, event.clientY); else hideTip();
@@ -565,7 +569,8 @@ function drawCurve(width) {
   const low = sizes[0], high = sizes[sizes.length - 1], log = high / low > 6, edge = right - (sizes.length ? 54 : (right - left) / 2);
   const place = one => one === null ? right - 20 : low === high ? (left + edge) / 2
     : left + 16 + (edge - left - 32) * (log ? Math.log(one / low) / Math.log(high / low) : (one - low) / (high - low));
-  const ends = lines.flatMap(line => [-1, 1].map(sign => line.figures[kind][0] + sign * (line.figures[kind][1] || 0)));
+  const clamp = v => Math.min(Math.max(v, 0), 1);
+  const ends = lines.flatMap(line => [-1, 1].map(sign => clamp(line.figures[kind][0] + sign * (line.figures[kind][1] || 0))));
   const pad = Math.max((Math.max(...ends) - Math.min(...ends)) * .06, .005);
   const [floor, ceiling] = [Math.max(Math.min(...ends) - pad, 0), Math.min(Math.max(...ends) + pad, 1)];
   const y = v => bottom - (v - floor) / (ceiling - floor) * (bottom - top);
@@ -590,7 +595,7 @@ function drawCurve(width) {
     for (const [px, py, line] of points) {
       const [mean, within] = line.figures[kind], shift = (k - (table.bases.length - 1) / 2) * 1.5;
       if (within) {
-        const [up, down] = [y(mean + within), y(mean - within)];
+        const [up, down] = [y(clamp(mean + within)), y(clamp(mean - within))];
         group.append(s("path", {d: `M${px + shift} ${up}V${down}M${px + shift - 3} ${up}h6M${px + shift - 3} ${down}h6`, "stroke-width": 1.2}));
       }
       const point = mark(px, py);
@@ -631,7 +636,7 @@ function drawFigures(column, direction) {
     h("thead", {}, h("tr", {}, head("budget", "B"), head("method", "Method"), titles.map((title, k) => head(keys[k], title)), head("spent", "spent"))),
     h("tbody", {}, rows.map((line, k) => h("tr", {class: column === null && k && rows[k - 1].budget_fraction !== line.budget_fraction ? "group" : null},
       h("td", {"data-tip": line.budget_s === null ? "no bound" : seconds(line.budget_s)}, budgetText(line.budget_fraction)),
-      h("th", {scope: "row", class: "text", style: "padding:4px 8px;color:inherit"}, line.method), keys.map(key => cell(line, key)), h("td", {}, seconds(line.spent_s))))));
+      h("th", {scope: "row", class: "text", style: "color:inherit"}, line.method), keys.map(key => cell(line, key)), h("td", {}, seconds(line.spent_s))))));
 }
 
 const linesAt = value => table.lines.filter(line => String(line.budget_fraction) === value);
@@ -649,11 +654,14 @@ function drawBars(width) {
   svg.append(defs);
   for (const tick of [0, .25, .5, .75, 1]) svg.append(s("line", {class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: height - 20}),
     s("text", {x: x(tick), y: height - 5, "text-anchor": "middle"}, percent(tick, 0)));
-  const fills = own.map(line => {
-    const {k, colour} = styleOf(line.method), made = texture(isFull(line.method) ? k : k + 1, colour);
+  const styles = own.map(({method}) => [styleOf(method).k + (styleOf(method).dash ? 1 : 0), styleOf(method).colour]);
+  const fills = styles.map(style => {
+    const made = texture(...style);
     defs.append(made.pattern);
     return made.fill;
   });
+  const key = h("div", {class: "legend"});
+  partsKey(key, own.map(line => line.method), styles);
   keys.forEach((key, c) => {
     svg.append(s("text", {class: "name", x: left - 8, y: top + c * room + own.length * thick / 2 + 8, "text-anchor": "end"}, titles[c]));
     own.forEach((line, m) => {
@@ -665,7 +673,7 @@ function drawBars(width) {
     const top1 = Math.max(...own.map(line => line.figures[key][0] ?? 0));
     svg.append(s("text", {x: width, y: top + c * room + own.length * thick / 2 + 8, "text-anchor": "end"}, percent(top1)));
   });
-  return svg;
+  return [key, svg];
 }
 
 function showChoices() {

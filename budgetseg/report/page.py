@@ -41,7 +41,7 @@ def write_report(
         raise UsageError(
             f"'{folder}' holds nothing to show; run 'budgetseg label' or 'budgetseg evaluate' with -o {folder}"
         )
-    data = {
+    data: dict[str, Any] = {
         "title": folder.resolve().name,
         "videos": [player_of(run, n_frames, width, advance) for run in runs],
         "tables": _read(results, lambda found: tables_of(found["rows"])),

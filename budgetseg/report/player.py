@@ -135,7 +135,8 @@ def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
     height, width = video_size(run)  # an overlay may be a row or a column larger
     colours = np.zeros((256, 3), np.float32)
     colours[: len(run.classes)] = run.classes.colours
-    return np.clip(2.0 * overlay[:height, :width] - colours[read_index_png(labels)], 0, 255)
+    frame = 2 * overlay[:height, :width].astype(np.float32) - colours[read_index_png(labels)]
+    return np.asarray(frame.clip(0, 255))
 
 
 def _extent(run: FinishedRun, regions: _Regions) -> Int32:
@@ -146,8 +147,10 @@ def _extent(run: FinishedRun, regions: _Regions) -> Int32:
         first, end = start + graph.boxes[:, 0], start + graph.boxes[:, 1]
         found.append(np.stack([first * stride, end * stride - 1, graph.sizes], axis=1).astype(np.int32))
         start += len(known.supervoxels.ids)
-    last = [[min(start * stride, run.trace.video.n_frames - 1), run.trace.video.n_frames - 1, 0]]
-    return np.minimum(np.concatenate([*found, last]), [run.trace.video.n_frames - 1] * 2 + [2**31 - 1]).astype(np.int32)
+    last = run.trace.video.n_frames - 1
+    extent = np.concatenate([*found, np.array([[start * stride, last, 0]], np.int32)])
+    extent[:, :2] = np.minimum(extent[:, :2], last)
+    return extent
 
 
 def _steps(run: FinishedRun, regions: _Regions, shown: Int32) -> dict[str, NDArray[Any]]:

@@ -50,7 +50,7 @@ class FinishedRun:
             raise UsageError(f"no budget '{budget}' in '{self.folder}'; choose from {', '.join(self.budgets)}")
         return self.folder / budget if len(self.budgets) > 1 else self.folder
 
-    def label_files(self, budget: str) -> list[Path]:
+    def label_files(self, budget: str) -> Sequence[Path]:
         """The label picture of every frame, in order."""
         files = list_images(self.place(budget) / "labels")
         if len(files) != self.trace.video.n_frames:

@@ -1,0 +1,187 @@
+"""The page in a real browser: it shows what it should, by mouse and by keyboard, and asks nobody for anything."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from tests.report.worlds import BUDGETS
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+        if found is None and not own.exists():
+            if os.environ.get("BUDGETSEG_REQUIRE_DATA"):
+                pytest.fail("there is no Chromium; 'make browser' installs it")
+            pytest.skip("there is no Chromium; 'make browser' installs it")
+        one = playwright.chromium.launch(executable_path=found, args=QUIET)
+        yield one
+        one.close()
+
+
+@pytest.fixture
+def shown(browser: Browser, page: Path) -> Iterator[Page]:
+    """The page, opened from disk; at the end there must have been no complaint and no request."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    complaints: list[str] = []
+    requests: list[str] = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto(page.as_uri())
+    tab.wait_for_selector("#legend > *")
+    yield tab
+    assert complaints == []
+    assert {url for url in requests if not url.startswith("data:")} == {page.as_uri()}
+    tab.close()
+
+
+def picture(tab: Page) -> str:
+    found: str = tab.evaluate("document.getElementById('canvas').toDataURL()")
+    return found
+
+
+def click_at(canvas: Locator, across: float, down: float) -> None:
+    box = canvas.bounding_box()
+    assert box is not None
+    canvas.click(position={"x": box["width"] * across, "y": box["height"] * down})
+
+
+def test_the_slider_changes_the_picture(shown: Page) -> None:
+    seen = []
+    for k, name in enumerate(BUDGETS):
+        shown.fill("#budget", str(k))
+        assert shown.get_attribute("#budget", "aria-valuetext").startswith(f"{name},")  # type: ignore[union-attr]
+        assert shown.locator("#budget-ticks [aria-pressed=true]").inner_text() == name
+        seen.append(picture(shown))
+    assert len(set(seen)) == len(BUDGETS)
+
+
+def test_a_click_shows_the_region(shown: Page) -> None:
+    assert "Choose a region" in shown.inner_text("#region")
+    click_at(shown.locator("#canvas"), 0.5, 0.9)
+    told = shown.inner_text("#region")
+    assert "Computed within 100%" in told
+    for word in ("Cost", "Confidence", "Label", "colour", "hog", "ms", "Class probabilities, before the CRF"):
+        assert word in told
+    assert shown.inner_text("#region h3") in shown.inner_text("#legend")
+
+
+def test_a_region_that_was_not_reached_is_told_to_be_interpolated(shown: Page) -> None:
+    shown.fill("#budget", "0")
+    shown.check("input[value=computed]")
+    assert "none: interpolated" in shown.inner_text("#legend")
+    for down in (0.1, 0.3, 0.5, 0.7, 0.9):
+        click_at(shown.locator("#canvas"), 0.4, down)
+        if "interpolated from its neighbours" in shown.inner_text("#region .state"):
+            assert "nothing" in shown.inner_text("#region dl")
+            assert "from 100%" in shown.inner_text("#region table") or "from 40%" in shown.inner_text("#region table")
+            return
+    pytest.fail("every region was computed at the smallest budget")
+
+
+def test_views_opacity_borders_and_frames_change_the_picture(shown: Page) -> None:
+    seen = [picture(shown)]
+    for view in ("computed", "cost", "confidence", "labels"):
+        shown.check(f"input[value={view}]")
+        seen.append(picture(shown))
+    assert seen[0] == seen[-1]
+    shown.fill("#opacity", "0")
+    seen.append(picture(shown))
+    shown.fill("#opacity", "60")
+    shown.check("#outlines")
+    seen.append(picture(shown))
+    shown.fill("#frame", "6")
+    seen.append(picture(shown))
+    assert len(set(seen)) == len(seen) - 1
+
+
+def test_a_class_in_the_key_can_be_looked_at_alone(shown: Page) -> None:
+    before = picture(shown)
+    first = shown.locator("#legend button").first
+    first.click()
+    assert picture(shown) != before
+    assert shown.locator("#legend button[aria-pressed=true]").count() == 1
+    shown.locator("#legend button").first.click()
+    assert picture(shown) == before
+
+
+def test_everything_can_be_done_by_keyboard(shown: Page) -> None:
+    for _ in range(20):
+        shown.keyboard.press("Tab")
+        if shown.evaluate("document.activeElement.id") == "canvas":
+            break
+    assert shown.evaluate("document.activeElement.id") == "canvas"
+    before = picture(shown)
+    shown.keyboard.press("ArrowDown")
+    assert picture(shown) != before  # the cursor moved
+    shown.keyboard.press("Enter")
+    assert "Cost" in shown.inner_text("#region")
+    shown.keyboard.press("[")
+    assert shown.input_value("#budget") == "1"
+    shown.keyboard.press(".")
+    assert shown.input_value("#frame") == "1"
+    shown.keyboard.press("Escape")
+    assert "Choose a region" in shown.inner_text("#region")
+    shown.keyboard.press("Space")
+    assert shown.get_attribute("#play", "aria-label") == "Pause"
+    shown.keyboard.press("Space")
+    shown.focus("#budget")
+    shown.keyboard.press("ArrowLeft")
+    assert shown.input_value("#budget") == "0"
+
+
+def test_playing_goes_on_to_other_frames(shown: Page) -> None:
+    shown.click("#play")
+    expect(shown.locator("#frame")).not_to_have_value("0")
+    shown.click("#play")
+
+
+def test_the_table_is_sorted_by_its_headings(shown: Page) -> None:
+    def column() -> list[float]:
+        cells = shown.locator("#figures tbody tr td:nth-child(3)").all_inner_texts()
+        return [float(cell.split()[0]) for cell in cells]
+
+    assert shown.locator("#figures tbody th").all_inner_texts()[0] == "crf"
+    shown.click("#figures [data-key='class road']")
+    assert column() == sorted(column(), reverse=True)
+    assert shown.get_attribute("#figures th:nth-child(3)", "aria-sort") == "descending"
+    shown.keyboard.press("Enter")
+    assert column() == sorted(column())
+    assert shown.get_attribute("#figures th:nth-child(3)", "aria-sort") == "ascending"
+
+
+def test_charts_show_methods_intervals_choices_and_deadlines(shown: Page) -> None:
+    assert shown.locator("#curve polyline").count() == 2  # those with budgets; the one without is a level
+    assert shown.locator("#curve [data-tip*='± ']").count() == 4
+    shown.click("#methods button:has-text('baseline1')")
+    assert shown.locator("#curve polyline").count() == 1
+    for chart, n in (("bars", 6), ("choices", 4), ("choices-time", 20), ("deadline", 12)):
+        assert shown.locator(f"#{chart} [data-tip]").count() == n, chart
+    shown.hover("#curve [data-tip^='static']")
+    assert "static" in shown.inner_text("#tip")
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_no_width_of_the_window_makes_the_page_scroll_sideways(shown: Page, width: int) -> None:
+    shown.set_viewport_size({"width": width, "height": 800})
+    click_at(shown.locator("#canvas"), 0.5, 0.5)
+    shown.wait_for_timeout(100)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_every_control_has_a_name(shown: Page) -> None:
+    nameless = shown.evaluate(
+        """[...document.querySelectorAll("button, input, select, canvas, [tabindex='0']")].filter(one =>
+        !(one.getAttribute("aria-label") || one.innerText || (one.labels && one.labels.length))).map(one => one.id)"""
+    )
+    assert nameless == []
