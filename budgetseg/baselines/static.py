@@ -53,7 +53,8 @@ class Scored:
 def plans_among(names: Sequence[str], budget_fraction: float, costs: str = "shared") -> list[StaticPlan]:
     """Every subset of these descriptors in every order of supervoxels, small subsets first."""
     subsets = [some for n in range(1, len(names) + 1) for some in combinations(names, n)]
-    return [StaticPlan(budget_fraction, some, order, tuple(names), costs) for some in subsets for order in ORDERS]
+    orders = [order for order in ORDERS if order != "wanted"]  # which means nothing to a plan
+    return [StaticPlan(budget_fraction, some, order, tuple(names), costs) for some in subsets for order in orders]
 
 
 def run_plan(arena: Arena, plan: StaticPlan, budget_s: float, seed: int = 0, times_s: Float64 = NOT_ASKED) -> State:

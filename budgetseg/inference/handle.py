@@ -17,7 +17,7 @@ __all__ = ["attach", "handle_of"]
 
 _N, _D, _L, _R, _PAIRS, _NEEDS, N_SIZES = range(7)
 
-_KINDS = [np.dtype(code) for code in "iidBfddqi" + "iBif?ffff?iidiQdq"]
+_KINDS = [np.dtype(code) for code in "iidBfddqid" + "iBif?ffff?iidii?Qdq"]
 """Of the fields of `World` and `State`, as `attach` reads them."""
 
 
@@ -67,24 +67,27 @@ def attach(handle):  # type: ignore[no-untyped-def]
         carray(_float64(at[6]), (r,)),
         carray(_int64(at[7]), (n * d + 1,)),
         carray(_int32(at[8]), (needs,)),
+        carray(_float64(at[9]), (r,)),
     )
     state = State(
-        carray(_int32(at[9]), (n,)),
-        carray(_uint8(at[10]), (n,)),
-        carray(_int32(at[11]), (n,)),
-        carray(_float32(at[12]), (n, labels)),
-        carray(_bool(at[13]), (n,)),
-        carray(_float32(at[14]), (n, labels)),
-        carray(_float32(at[15]), (n,)),
+        carray(_int32(at[10]), (n,)),
+        carray(_uint8(at[11]), (n,)),
+        carray(_int32(at[12]), (n,)),
+        carray(_float32(at[13]), (n, labels)),
+        carray(_bool(at[14]), (n,)),
+        carray(_float32(at[15]), (n, labels)),
         carray(_float32(at[16]), (n,)),
-        carray(_float32(at[17]), (n, N_BINS)),
-        carray(_bool(at[18]), (r,)),
-        carray(_int32(at[19]), (n,)),
+        carray(_float32(at[17]), (n,)),
+        carray(_float32(at[18]), (n, N_BINS)),
+        carray(_bool(at[19]), (r,)),
         carray(_int32(at[20]), (n,)),
-        carray(_float64(at[21]), (n,)),
-        carray(_int32(at[22]), (n,)),
-        carray(_uint64(at[23]), (1,)),
-        carray(_float64(at[24]), (7,)),
-        carray(_int64(at[25]), (7,)),
+        carray(_int32(at[21]), (n,)),
+        carray(_float64(at[22]), (n,)),
+        carray(_int32(at[23]), (n,)),
+        carray(_int32(at[24]), (n,)),
+        carray(_bool(at[25]), (n,)),
+        carray(_uint64(at[26]), (1,)),
+        carray(_float64(at[27]), (7,)),
+        carray(_int64(at[28]), (8,)),
     )
     return world, state

@@ -6,6 +6,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from budgetseg.descriptors.table import Costs
@@ -28,9 +29,9 @@ LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME, LUMP_S = range(7)
 foretold the machine is, the time of random selection, and the cost from which on a descriptor must fit with room to
 spare."""
 
-N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED = range(7)
+N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(8)
 """Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
-ones were reopened, and the descriptors that may be computed, as bits."""
+ones were reopened, the descriptors that may be computed, as bits, and candidates whose rank is out of date."""
 
 
 class World(NamedTuple):
@@ -42,6 +43,7 @@ class World(NamedTuple):
     seen_from : (2E,) uint8, φ3 bin in which the neighbour sees this supervoxel
     sizes : (N,) float32, logarithm of the size, relative to the mean
     private_s, resource_s, needs_first, needed : what descriptors cost, as in `Costs`
+    users : (R,) float64, how many supervoxels need each resource
     """
 
     first: Int32
@@ -53,6 +55,7 @@ class World(NamedTuple):
     resource_s: Float64
     needs_first: Int64
     needed: Int32
+    users: Float64
 
     @property
     def n_descriptors(self) -> int:
@@ -69,7 +72,7 @@ class State(NamedTuple):
     status : (N,) uint8, `UNSEEN`, `CANDIDATE`, `BUSY`, `FINISHED` or `AGAIN`
     visits : (N,) int32, how often each was selected
     said : (N, L) float32, what H says of each; anything where nothing was computed
-    told : (N,) bool, whether neighbours have heard of it: finished, with a descriptor
+    told : (N,) bool, whether neighbours have heard of it: finished, or the order is `wanted`; with a descriptor
     about : (N, L) float32, sum of what neighbours that told say, each times its weight
     trust : (N,) float32, sum of these weights
     sure : (N,) float32, sum of these weights times the neighbours' confidence
@@ -77,9 +80,10 @@ class State(NamedTuple):
     made : (R,) bool, resources that are there
     heap, where, rank : (N,), candidates ordered by rank; where each of them stands, or -1; float64 rank, lowest first
     order : (N,) int32, in which supervoxels are seeded
+    stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one
     seed : (1,) uint64, of all that is random
     money : (7,) float64, by `LEFT_S` and the others
-    counts : (7,) int64, by `N_HEAP` and the others
+    counts : (8,) int64, by `N_HEAP` and the others
     """
 
     subsets: Int32
@@ -96,6 +100,8 @@ class State(NamedTuple):
     where: Int32
     rank: Float64
     order: Int32
+    stale: Int32
+    is_stale: Bool
     seed: UInt64
     money: Float64
     counts: Int64
@@ -106,7 +112,20 @@ def world_of(graph: Graph, costs: Costs) -> World:
     near = neighbours_of(graph)
     sizes = np.log(graph.sizes / graph.sizes.mean()).astype(np.float32)
     bins = _seen_from(graph, near.first)
-    return World(*near, bins, sizes, costs.private_s, costs.resource_s, costs.first, costs.needed)
+    users = _users_of(costs.first, costs.needed, *costs.private_s.shape, len(costs.resource_s))
+    return World(*near, bins, sizes, costs.private_s, costs.resource_s, costs.first, costs.needed, users)
+
+
+@njit(cache=True, nogil=True)
+def _users_of(first, needed, n, n_descriptors, n_resources):  # type: ignore[no-untyped-def]
+    """How many supervoxels need each resource, each counted once, for however many descriptors."""
+    users, last = np.zeros(n_resources), np.full(n_resources, -1)
+    for i in range(n):
+        for k in range(first[i * n_descriptors], first[(i + 1) * n_descriptors]):
+            if last[needed[k]] != i:
+                last[needed[k]] = i
+                users[needed[k]] += 1
+    return users
 
 
 def _seen_from(graph: Graph, first: Int32) -> UInt8:
@@ -150,9 +169,11 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         where=np.full(n, -1, np.int32),
         rank=np.zeros(n),
         order=rng.permutation(n).astype(np.int32),
+        stale=np.zeros(n, np.int32),
+        is_stale=np.zeros(n, np.bool_),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
         money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
-        counts=np.array([0, 0, 0, 0, 0, 0, enabled]),
+        counts=np.array([0, 0, 0, 0, 0, 0, enabled, 0]),
     )
 
 

@@ -25,6 +25,7 @@ from budgetseg.inference.state import (
     N_FINISHED,
     N_HEAP,
     N_SEEDED,
+    N_STALE,
     PACE,
     REOPENED,
     SPENT_S,
@@ -34,11 +35,15 @@ from budgetseg.inference.state import (
 
 __all__ = [
     "ORDERS",
+    "WANTED",
     "begin",
     "cost_of",
+    "costs_of",
     "finish",
     "fits",
     "give_up",
+    "next_stale",
+    "re_rank",
     "receive",
     "seed_candidates",
     "select",
@@ -46,11 +51,12 @@ __all__ = [
     "withdraw",
 ]
 
-RANDOM, SURE, UNSURE, LARGE, DOUBT = range(5)
+RANDOM, SURE, UNSURE, LARGE, DOUBT, WANTED = range(6)
 
-ORDERS = {"random": RANDOM, "sure": SURE, "unsure": UNSURE, "large": LARGE, "doubt": DOUBT}
+ORDERS = {"random": RANDOM, "sure": SURE, "unsure": UNSURE, "large": LARGE, "doubt": DOUBT, "wanted": WANTED}
 """Who is selected first: anyone; whose finished neighbours are sure of themselves (the paper's priority), or unsure;
-the largest; or the largest of which finished neighbours tell least."""
+the largest; the largest of which finished neighbours tell least; or the one for which the policy wants a descriptor
+most, which the policy must say: it is told whose rank is out of date by `next_stale`, and answers with `re_rank`."""
 
 NOBODY = -1
 
@@ -137,6 +143,20 @@ def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def costs_of(world, state, i, costs, shares):  # type: ignore[no-untyped-def]
+    """Write what each descriptor of i costs now, (D,), and what it would if all who need a resource shared its cost."""
+    n_descriptors = world.private_s.shape[1]
+    for d in range(n_descriptors):
+        cell, seconds, share = i * n_descriptors + d, world.private_s[i, d], world.private_s[i, d]
+        for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+            r = world.needed[k]
+            if not state.made[r]:
+                seconds += world.resource_s[r]
+                share += world.resource_s[r] / world.users[r]
+        costs[d], shares[d] = seconds * state.money[PACE], share * state.money[PACE]
+
+
+@njit(cache=True, nogil=True)
 def finish(world, state, order, i):  # type: ignore[no-untyped-def]
     """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
     _remove(state, i)
@@ -156,7 +176,7 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
         return
     state.status[i] = FINISHED
     state.counts[N_FINISHED] += 1
-    if state.subsets[i] > 0:
+    if state.subsets[i] > 0 and not state.told[i]:
         _tell(world, state, i, np.float32(1))
     for k in range(world.first[i], world.first[i + 1]):
         j = world.others[k]
@@ -202,7 +222,11 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
         state.status[i] = CANDIDATE
     else:
         state.status[i] = FINISHED
+    if state.status[i] == FINISHED or order == WANTED:
         _tell(world, state, i, np.float32(1))
+    if order == WANTED:  # neighbours have heard something, and what i needed is there for them too
+        for k in range(world.first[i], world.first[i + 1]):
+            _outdate(state, world.others[k])
     if state.status[i] == CANDIDATE or _lacks(state, i):
         _push(state, i, _rank(world, state, order, i))
 
@@ -229,6 +253,9 @@ def _confidence(state, i):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     """Lower ranks come first. Equal ones are told apart by a draw."""
+    if order == WANTED:
+        _outdate(state, i)
+        return state.rank[i]
     draw = uniform(state.seed[0], i, state.visits[i])
     if state.counts[REOPENED]:
         return _confidence(state, i) + 1e-6 * draw
@@ -242,6 +269,34 @@ def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     if order == UNSURE:
         return sure + 1e-6 * draw
     return -np.exp(world.sizes[i]) * (1 - 0.9 * sure) + 1e-6 * draw
+
+
+@njit(cache=True, nogil=True)
+def _outdate(state, i):  # type: ignore[no-untyped-def]
+    """The policy must rank i again, if it is a candidate."""
+    if not state.is_stale[i]:
+        state.is_stale[i] = True
+        state.stale[state.counts[N_STALE]] = i
+        state.counts[N_STALE] += 1
+
+
+@njit(cache=True, nogil=True)
+def next_stale(state):  # type: ignore[no-untyped-def]
+    """A candidate whose rank is out of date, which it is no longer; or `NOBODY`."""
+    while state.counts[N_STALE] > 0:
+        state.counts[N_STALE] -= 1
+        i = state.stale[state.counts[N_STALE]]
+        state.is_stale[i] = False
+        if state.where[i] != NOBODY:
+            return i
+    return NOBODY
+
+
+@njit(cache=True, nogil=True)
+def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
+    """Give a candidate the rank that the policy has for it, lowest first; True if it is the first of all now."""
+    _move(state, i, rank)
+    return state.heap[0] == i
 
 
 @njit(cache=True, nogil=True)

@@ -1,7 +1,8 @@
 """What a policy sees of a state: the paper's π-features, and what else the state holds. Compiled.
 
 paper      1, φ1 (descriptors run for i), φ2 (what finished neighbours say), φ3 (where finished neighbours are)
-extended   these, and own confidence, neighbours' confidence, disagreement, size, time left, work left, marginal costs
+extended   these, and own confidence, neighbours' confidence, disagreement, size, time left, work left; what every
+           descriptor costs now, and what it would if all who need a resource shared its cost
 """
 
 import numpy as np
@@ -14,8 +15,10 @@ __all__ = ["EXTRAS", "feature_names", "fill_features", "n_features"]
 
 EXTRAS = (
     "own confidence",
+    "own doubt",
     "anything computed",
     "neighbours' confidence",
+    "neighbours' doubt",
     "any neighbour",
     "disagreement",
     "size",
@@ -24,20 +27,28 @@ EXTRAS = (
 )
 
 
+N_EXTRAS = len(EXTRAS)
+
+CERTAIN = np.float32(1.02)
+"""Doubt is the logarithm of how much confidence falls short of it."""
+
+
 def n_features(n_descriptors: int, n_labels: int, extended: bool) -> int:
     """F."""
-    return 1 + n_descriptors + n_labels + N_BINS + (len(EXTRAS) + n_descriptors if extended else 0)
+    return 1 + n_descriptors + n_labels + N_BINS + (len(EXTRAS) + 2 * n_descriptors if extended else 0)
 
 
 def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extended: bool) -> list[str]:
     """What each of the F figures is."""
     paper = ["1", *(f"has {name}" for name in descriptors), *(f"near {name}" for name in labels), *BINS]
-    return [*paper, *EXTRAS, *(f"cost of {name}" for name in descriptors)] if extended else paper
+    if not extended:
+        return paper
+    return [*paper, *EXTRAS, *(f"{cost} of {name}" for cost in ("cost", "share") for name in descriptors)]
 
 
 @njit(cache=True, nogil=True)
-def fill_features(world, state, i, costs, extended, out):  # type: ignore[no-untyped-def]
-    """Write φ(s) for supervoxel i into out (F,); costs (D,) are what its descriptors cost now."""
+def fill_features(world, state, i, costs, shares, extended, out):  # type: ignore[no-untyped-def]
+    """Write φ(s) for supervoxel i into out (F,); costs and shares (D,) are as of `costs_of`."""
     n_descriptors, n_labels = len(costs), state.said.shape[1]
     out[0] = 1
     at = 1
@@ -61,18 +72,25 @@ def fill_features(world, state, i, costs, extended, out):  # type: ignore[no-unt
             own = max(own, state.said[i, label])
             agreed += state.said[i, label] * out[near + label]
     n = len(state.subsets)
-    unfinished = n - state.counts[N_FINISHED]
     full_s = max(state.money[FULL_S] * state.money[PACE], 1e-9)
     left_s = min(max(state.money[LEFT_S], 1e-9), full_s)  # more than everything costs is worth no more
     out[at] = own
-    out[at + 1] = has
-    out[at + 2] = state.sure[i] * share
-    out[at + 3] = heard
-    out[at + 4] = 1 - agreed if has and heard else 0
-    out[at + 5] = world.sizes[i]
-    out[at + 6] = np.log(left_s / full_s)
-    out[at + 7] = unfinished / n
-    at += 8
-    usual_s = left_s / max(unfinished, 1)
-    for d in range(n_descriptors):  # relative to what is left for everybody
-        out[at + d] = min(max(np.log(max(costs[d], 1e-9) / usual_s), -6.0), 6.0)
+    out[at + 1] = np.log(CERTAIN - own)
+    out[at + 2] = has
+    out[at + 3] = state.sure[i] * share
+    out[at + 4] = np.log(CERTAIN - min(out[at + 3], np.float32(1)))
+    out[at + 5] = heard
+    out[at + 6] = 1 - agreed if has and heard else 0
+    out[at + 7] = world.sizes[i]
+    out[at + 8] = np.log(left_s / full_s)
+    out[at + 9] = 1 - state.counts[N_FINISHED] / n
+    at += N_EXTRAS
+    usual_s = full_s / n
+    for d in range(n_descriptors):  # relative to what everything costs for a supervoxel
+        out[at + d] = _log_ratio(costs[d], usual_s)
+        out[at + n_descriptors + d] = _log_ratio(shares[d], usual_s)
+
+
+@njit(cache=True, nogil=True)
+def _log_ratio(seconds, usual_s):  # type: ignore[no-untyped-def]
+    return min(max(np.log(max(seconds, 1e-9) / usual_s), -6.0), 6.0)

@@ -9,7 +9,7 @@ from numba import njit
 from budgetseg.inference.episode import Choice, Episode
 from budgetseg.inference.handle import attach
 from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import cost_of, finish, fits, select, uniform
+from budgetseg.inference.steps import WANTED, costs_of, finish, fits, next_stale, re_rank, select, uniform
 from budgetseg.policy.features import fill_features, n_features
 from budgetseg.types import Float32
 
@@ -41,7 +41,7 @@ class LinearPolicy:
 
     def action(self, episode: Episode, region: int) -> int:
         """What it would do with a supervoxel now; D for Finished."""
-        return int(best_action(episode.world, episode.state, region, self.weights, self.extended, self.noise))
+        return int(best_action(episode.world, episode.state, region, self.weights, self.extended, self.noise)[0])
 
     def with_descriptors(self, old: Sequence[str], new: Sequence[str]) -> "LinearPolicy":
         """The same decisions for a world whose descriptors stand in another order, none missing."""
@@ -50,7 +50,9 @@ class LinearPolicy:
         rows = np.arange(self.weights.shape[1])
         rows[1 : 1 + len(old)] = [1 + place for place in where]
         if self.extended:
-            rows[-len(old) :] = [len(rows) - len(old) + place for place in where]
+            for costs in (1, 2):  # what they cost, and their share of it
+                first = len(rows) - costs * len(old)
+                rows[first : first + len(old)] = [first + place for place in where]
         weights[np.ix_(np.array([*where, len(old)]), rows)] = self.weights
         return replace(self, weights=weights)
 
@@ -81,10 +83,14 @@ def _choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no
 def choose(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Select, decide and finish until a descriptor is wanted: (supervoxel, descriptor), or (-1, -1)."""
     while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
+        if order == WANTED:
+            _rank_stale(world, state, weights, extended, noise)
         i = select(world, state, order, reopen)
         if i < 0:
             break
-        action = best_action(world, state, i, weights, extended, noise)
+        action, wanted = best_action(world, state, i, weights, extended, noise)
+        if order == WANTED and not re_rank(state, i, -wanted):
+            continue  # less wanted than when it was ranked: others come first
         if action < world.private_s.shape[1]:
             return i, action
         finish(world, state, order, i)
@@ -92,24 +98,35 @@ def choose(world, state, weights, extended, noise, order, reopen):  # type: igno
 
 
 @njit(cache=True, nogil=True)
+def _rank_stale(world, state, weights, extended, noise):  # type: ignore[no-untyped-def]
+    """Rank those again of whom something has changed."""
+    i = next_stale(state)
+    while i >= 0:
+        _, wanted = best_action(world, state, i, weights, extended, noise)
+        re_rank(state, i, -wanted)
+        i = next_stale(state)
+
+
+@njit(cache=True, nogil=True)
 def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-untyped-def]
-    """The allowed action of the highest score, the first of equals; Finished is always allowed, unless reopened."""
+    """The allowed action of the highest score, the first of equals, and by how much a descriptor is better than none.
+
+    Finished is always allowed, unless reopened.
+    """
     n_descriptors = world.private_s.shape[1]
-    costs = np.empty(n_descriptors)
+    costs, shares = np.empty(n_descriptors), np.empty(n_descriptors)
+    costs_of(world, state, i, costs, shares)
     affordable = 0
     for d in range(n_descriptors):
-        costs[d] = cost_of(world, state, i, d)
         if state.counts[ENABLED] >> d & 1 and not state.subsets[i] >> d & 1 and fits(state, costs[d]):
             affordable |= 1 << d
     if affordable == 0:
-        return n_descriptors
+        return n_descriptors, -np.inf
     features = np.empty(weights.shape[1], np.float32)
-    fill_features(world, state, i, costs, extended, features)
-    best, best_score = NONE, 0.0
+    fill_features(world, state, i, costs, shares, extended, features)
+    best, best_score, wanted = NONE, 0.0, -np.inf
     for action in range(n_descriptors + 1):
         if action < n_descriptors and not affordable >> action & 1:
-            continue
-        if action == n_descriptors and state.counts[REOPENED]:
             continue
         score = 0.0
         for f in range(len(features)):
@@ -117,6 +134,8 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
         if noise > 0:
             draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
             score -= noise * np.log(-np.log(draw))
-        if best == NONE or score > best_score:
+        if action == n_descriptors:
+            wanted = best_score - score if best_score - score > -np.inf else -np.inf  # nan is no wish
+        if best == NONE or (score > best_score and not (action == n_descriptors and state.counts[REOPENED])):
             best, best_score = action, score
-    return best
+    return best, wanted

@@ -34,7 +34,7 @@ def score(arenas: list[Arena], names: tuple[str, ...], order: str, fraction: flo
 
 def test_there_is_a_plan_for_every_subset_and_order() -> None:
     plans = plans_among(NAMES, 0.1, "unshared")
-    assert len(plans) == len(set(plans)) == 7 * len(ORDERS)
+    assert len(plans) == len(set(plans)) == 7 * (len(ORDERS) - 1)
     assert {(plan.budget_fraction, plan.among, plan.costs) for plan in plans} == {(0.1, NAMES, "unshared")}
     assert [len(plan.descriptors) for plan in plans] == sorted(len(plan.descriptors) for plan in plans)
 

@@ -112,6 +112,18 @@ class PlainRun:
         needed = costs.needed[costs.first[cell] : costs.first[cell + 1]].tolist()
         return float(costs.private_s[i, d] + sum(costs.resource_s[r] for r in needed if r not in self.made))
 
+    def share_s(self, i: int, d: int) -> float:
+        """What it would cost if everyone who needs a resource paid the same for it."""
+        costs, cell = self.video.costs, i * self.n_descriptors + d
+        needed = costs.needed[costs.first[cell] : costs.first[cell + 1]].tolist()
+        missing = [costs.resource_s[r] / self.n_users(r) for r in needed if self.shared and r not in self.made]
+        return self.cost_s(i, d) if not self.shared else float(costs.private_s[i, d] + sum(missing))
+
+    def n_users(self, resource: int) -> int:
+        costs, d = self.video.costs, self.n_descriptors
+        mine = [costs.needed[costs.first[i * d] : costs.first[(i + 1) * d]].tolist() for i in self.near]
+        return sum(resource in needed for needed in mine)
+
     def phi1(self, i: int) -> list[float]:
         return [float(d in self.has[i]) for d in range(self.n_descriptors)]
 
@@ -135,12 +147,12 @@ class PlainRun:
             return np.array(paper)
         heard, sizes, n = self.heard(i), self.video.graph.sizes, len(self.near)
         apart = 1 - float(self.said(i) @ self.phi2(i)) if heard and self.has[i] else 0.0
-        unfinished = n - len(self.finished)
-        left_s = min(self.left_s, self.full_s())
-        own = [self.confidence(i), bool(self.has[i]), float(self.sure(i)), bool(heard), apart]
-        rest = [math.log(sizes[i] / sizes.mean()), math.log(left_s / self.full_s()), unfinished / n]
-        costs = [math.log(self.cost_s(i, d) / (left_s / max(unfinished, 1))) for d in range(self.n_descriptors)]
-        return np.array([*paper, *own, *rest, *np.clip(costs, -6, 6)])
+        left_s, sure = min(self.left_s, self.full_s()), float(self.sure(i))
+        own = [self.confidence(i), math.log(1.02 - self.confidence(i)), bool(self.has[i])]
+        near = [sure, math.log(1.02 - sure), bool(heard), apart]
+        rest = [math.log(sizes[i] / sizes.mean()), math.log(left_s / self.full_s()), 1 - len(self.finished) / n]
+        costs = [cost(i, d) for cost in (self.cost_s, self.share_s) for d in range(self.n_descriptors)]
+        return np.array([*paper, *own, *near, *rest, *np.clip(np.log(np.array(costs) * n / self.full_s()), -6, 6)])
 
     def full_s(self) -> float:
         if self.shared:

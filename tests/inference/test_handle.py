@@ -18,11 +18,17 @@ def copies(handle):  # type: ignore[no-untyped-def]
     world, state = attach(handle)
     return (
         *(world.first.copy(), world.others.copy(), world.weights.copy(), world.seen_from.copy(), world.sizes.copy()),
-        *(world.private_s.copy(), world.resource_s.copy(), world.needs_first.copy(), world.needed.copy()),
+        *(
+            world.private_s.copy(),
+            world.resource_s.copy(),
+            world.needs_first.copy(),
+            world.needed.copy(),
+            world.users.copy(),
+        ),
         *(state.subsets.copy(), state.status.copy(), state.visits.copy(), state.said.copy(), state.told.copy()),
         *(state.about.copy(), state.trust.copy(), state.sure.copy(), state.around.copy(), state.made.copy()),
-        *(state.heap.copy(), state.where.copy(), state.rank.copy(), state.order.copy(), state.seed.copy()),
-        *(state.money.copy(), state.counts.copy()),
+        *(state.heap.copy(), state.where.copy(), state.rank.copy(), state.order.copy(), state.stale.copy()),
+        *(state.is_stale.copy(), state.seed.copy(), state.money.copy(), state.counts.copy()),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from budgetseg.inference.episode import Episode, Selection
 from budgetseg.inference.loop import CostClock, TableSource
 from budgetseg.inference.state import ENABLED
-from budgetseg.inference.steps import ORDERS
+from budgetseg.inference.steps import ORDERS, costs_of
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.features import fill_features
 from budgetseg.types import Float32
@@ -26,9 +26,10 @@ Decision = tuple[int, int]
 
 
 def features_of(episode: Episode, region: int, policy: LinearPolicy) -> Float32:
-    costs = np.array([episode.cost_s(region, d) for d in range(episode.world.n_descriptors)])
+    costs, shares = np.empty((2, episode.world.n_descriptors))
+    costs_of(episode.world, episode.state, region, costs, shares)
     out = np.empty(policy.weights.shape[1], np.float32)
-    fill_features(episode.world, episode.state, region, costs, policy.extended, out)
+    fill_features(episode.world, episode.state, region, costs, shares, policy.extended, out)
     return out
 
 
@@ -57,7 +58,7 @@ def decide_side_by_side(video: Made, episode: Episode, policy: LinearPolicy, sha
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "unshared"])
 @pytest.mark.parametrize("reopen", [True, False], ids=["reopen", "once"])
 @pytest.mark.parametrize("extended", [True, False], ids=["extended", "paper"])
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "wanted"])
 def test_decisions_are_those_of_a_plain_run(order: str, extended: bool, reopen: bool, shared: bool) -> None:
     actions = set()
     for seed in range(12):
@@ -117,8 +118,8 @@ def test_more_budget_later_is_spent_too() -> None:
 def test_weights_gone_wrong_do_not_hang_a_run() -> None:
     video = made_video(0)
     policy = any_policy(video, 0, extended=True)
-    for value in (np.nan, np.inf, -np.inf):
-        episode = video.begin(EVERYTHING)
+    for value, order in itertools.product((np.nan, np.inf, -np.inf), ORDERS):
+        episode = video.begin(EVERYTHING, Selection(order))
         video.run(episode, replace(policy, weights=np.full_like(policy.weights, value)))
         assert (episode.state.subsets == 0b111).all()
 

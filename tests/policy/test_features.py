@@ -5,6 +5,7 @@ import pytest
 
 from budgetseg.inference.episode import Episode, Selection
 from budgetseg.inference.state import LEFT_S
+from budgetseg.inference.steps import costs_of
 from budgetseg.policy.features import EXTRAS, feature_names, fill_features, n_features
 from budgetseg.types import Float32
 from tests.graphs import graph_of
@@ -15,8 +16,9 @@ from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
 def features(episode: Episode, region: int, extended: bool = True) -> Float32:
     n_descriptors, n_labels = episode.world.n_descriptors, episode.state.said.shape[1]
     out = np.full(n_features(n_descriptors, n_labels, extended), np.nan, np.float32)
-    costs = np.array([episode.cost_s(region, d) for d in range(n_descriptors)])
-    fill_features(episode.world, episode.state, region, costs, extended, out)
+    costs, shares = np.empty((2, n_descriptors))
+    costs_of(episode.world, episode.state, region, costs, shares)
+    fill_features(episode.world, episode.state, region, costs, shares, extended, out)
     return out
 
 
@@ -120,7 +122,7 @@ def test_more_than_everything_costs_looks_like_all_of_it() -> None:
     video = made_video(1)
     every, more = (features(video.begin(budget_s), 2) for budget_s in (video.full_s, EVERYTHING))
     assert np.allclose(every, more)
-    assert every[-3 - len(EXTRAS) :][EXTRAS.index("time left")] == pytest.approx(0, abs=1e-6)
+    assert every[-6 - len(EXTRAS) :][EXTRAS.index("time left")] == pytest.approx(0, abs=1e-6)
 
 
 def test_a_slow_machine_with_as_much_more_time_is_the_same() -> None:

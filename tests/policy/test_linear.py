@@ -10,7 +10,8 @@ from scipy.stats import chisquare
 
 from budgetseg.descriptors.table import Costs
 from budgetseg.inference.episode import Episode, Selection
-from budgetseg.policy import plan_policy, random_policy
+from budgetseg.policy import LinearPolicy, plan_policy, random_policy
+from budgetseg.policy.features import feature_names
 from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
 
 
@@ -111,3 +112,21 @@ def test_descriptors_in_another_order_get_the_same_decisions(order: tuple[int, .
         assert [(region, order[d]) for (region, d), _ in recorded] == [choice for choice, _ in here]
         back = other.with_descriptors([names[d] for d in order], names)
         assert np.array_equal(back.weights, policy.weights)
+
+
+def test_the_most_wanted_comes_first_and_neighbours_are_ranked_again() -> None:
+    video, n_descriptors = made_video(4), 3
+    names = feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
+    weights = np.zeros((n_descriptors + 1, len(names)), np.float32)
+    weights[0, names.index("1")], weights[0, names.index("size")] = 100, 1
+    episode = video.begin(EVERYTHING, Selection("wanted", reopen=False))
+    sizes = video.graph.sizes.astype(float)
+    bought = [region for (region, _), _ in video.run(episode, LinearPolicy(weights, extended=True))]
+    assert bought[:15] == sorted(range(15), key=lambda i: -sizes[i])
+    weights[0, names.index("any neighbour")] = -50  # whoever has a neighbour with a descriptor can wait
+    episode = video.begin(EVERYTHING, Selection("wanted", reopen=False))
+    bought = [region for (region, _), _ in video.run(episode, LinearPolicy(weights, extended=True))][:15]
+    touching = {frozenset(edge) for edge in video.graph.edges.tolist()}
+    alone = [k for k in range(15) if not any(frozenset((bought[k], other)) in touching for other in bought[:k])]
+    assert alone == list(range(len(alone)))  # everyone without such a neighbour comes before all others
+    assert 1 < len(alone) < 15
