@@ -23,7 +23,7 @@ const seconds = x => x === null ? "no bound" : `${short(x)} s`;
 const milli = x => x < 0.01 ? `${(1e3 * x).toFixed(2)} ms` : x < 1 ? `${(1e3 * x).toFixed(0)} ms` : `${x.toFixed(2)} s`;
 const sum = list => list.reduce((a, b) => a + b, 0);
 const unique = list => [...new Set(list)];
-const fill = (node, ...children) => node.replaceChildren(...children.flat());
+const fill = (node, ...children) => node.replaceChildren(...children.flat().filter(child => child !== null));
 const options = (select, pairs, chosen) =>
   fill(select, pairs.map(([value, text]) => h("option", {value, selected: value === chosen}, text)));
 
@@ -461,7 +461,8 @@ const KEYS = {
 
 function startPlayer() {
   $("player").hidden = false;
-  options($("video"), data.videos.map((one, k) => [String(k), one.name]), "0");
+  const titles = data.videos.map(one => one.name);
+  options($("video"), data.videos.map((one, k) => [String(k), titles.indexOf(one.name) === titles.lastIndexOf(one.name) ? one.name : `${one.name}, ${one.folder}`]), "0");
   $("video").hidden = data.videos.length < 2;
   $("video").addEventListener("change", () => openVideo(Number($("video").value)));
   $("play").addEventListener("click", toggle);
@@ -627,7 +628,7 @@ function drawFigures(column, direction) {
       $("figures").querySelector(`[data-key="${CSS.escape(key)}"]`).focus();
     }}, text));
   const cell = (line, key) => {
-    const [mean, within] = line.figures[key], isBest = mean !== null && mean === best.get(`${line.budget_fraction} ${key}`);
+    const [mean, within] = line.figures[key], isBest = mean && mean === best.get(`${line.budget_fraction} ${key}`);
     const wide = key in FIGURES && within !== null;
     return h("td", {class: isBest ? "best" : null, "data-tip": within === null ? null : tellMean([mean, within])}, percent(mean),
       wide ? h("small", {}, ` ± ${percent(within)}`) : null);

@@ -69,6 +69,7 @@ def player_of(
     small = small.reshape(-1, *_within(maps[:1], size).shape[1:])
     return {
         "name": video.name,
+        "folder": run.folder.name,
         "n_frames": video.n_frames,
         "size": [video.width, video.height],
         "numbers": numbers,
