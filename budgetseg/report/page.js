@@ -508,14 +508,15 @@ const FIGURES = {class_average: "Avg", global: "Global", miou: "mIoU"};
 let table = null, shown = new Set();
 const base = method => method.replace(/-full$/, "");
 const isFull = method => method.endsWith("-full");
-const budgetText = fraction => fraction === null ? "∞" : `${short(100 * fraction)} %`;
+const shareText = share => `${short(100 * share)} %`;
+const budgetText = budget => budget === null ? "∞" : table.unit === "budget_s" ? seconds(budget) : shareText(budget);
 const tellMean = ([mean, within]) => `${percent(mean)}${within === null ? "" : ` ± ${percent(within)}`} %`;
 
 function openTable(k) {
   table = {...data.tables[k]};
   table.methods = unique(table.lines.map(line => line.method));
   table.bases = unique(table.methods.map(base));
-  table.budgets = unique(table.lines.map(line => line.budget_fraction)).sort((x, y) => (x ?? Infinity) - (y ?? Infinity));
+  table.budgets = unique(table.lines.map(line => line.budget)).sort((x, y) => (x ?? Infinity) - (y ?? Infinity));
   const seeds = Math.max(...table.lines.map(line => line.seeds));
   $("results-about").textContent = `${table.dataset}, ${table.split}: ${table.lines[0].supervoxels.toLocaleString("en")} supervoxels; the budget ` +
     `covers ${table.scope === "total" ? "everything" : "descriptors"}, costs are ${table.costs}, by the ${table.clock} clock; ` +
@@ -529,6 +530,7 @@ function openTable(k) {
   const choosing = unique(table.lines.filter(line => line.over_time.length).map(line => line.method));
   options($("choices-method"), (choosing.length ? choosing : table.methods).map(one => [one, one]), [...shown].find(one => choosing.includes(one)));
   options($("choices-budget"), pairs, $("bars-budget").value);
+  $("axis").value = table.unit === "budget_s" ? "s" : "share";
   showMethods();
   drawFigures(null, 1);
   drawResults();
@@ -581,7 +583,7 @@ function drawCurve(width) {
     svg.append(s("line", {class: "grid", x1: place(one), x2: place(one), y1: bottom, y2: bottom + 5}));
     if (place(one) - free < 44) continue;
     free = place(one);
-    svg.append(s("text", {x: free, y: bottom + 18, "text-anchor": "middle"}, axis === "share" ? budgetText(one) : seconds(one)));
+    svg.append(s("text", {x: free, y: bottom + 18, "text-anchor": "middle"}, axis === "share" ? shareText(one) : seconds(one)));
   }
   svg.append(s("text", {x: right - 20, y: bottom + 18, "text-anchor": "middle"}, "∞"),
     s("text", {x: (left + edge) / 2, y: height - 4, "text-anchor": "middle"}, axis === "share" ? "budget, share of full cost" : "budget, seconds"));
@@ -601,7 +603,7 @@ function drawCurve(width) {
       }
       const point = mark(px, py);
       point.setAttribute("fill", dash ? "var(--card)" : colour);
-      point.setAttribute("data-tip", `${method}\n${budgetText(line.budget_fraction)}${line.budget_s === null ? "" : ` = ${seconds(line.budget_s)}`}\n${tellMean(line.figures[kind])}`);
+      point.setAttribute("data-tip", `${method}\n${budgetText(line.budget)}${line.budget_s === null ? "" : ` = ${table.unit === "budget_s" ? shareText(line.budget_fraction) : seconds(line.budget_s)}`}\n${tellMean(line.figures[kind])}`);
       group.append(point);
     }
     svg.append(group);
@@ -613,13 +615,13 @@ function drawFigures(column, direction) {
   const keys = [...table.classes.map(name => `class ${name}`), ...Object.keys(FIGURES)];
   const titles = [...table.classes, ...Object.values(FIGURES)];
   const rows = [...table.lines], rank = line => table.methods.indexOf(line.method);
-  const valueOf = {budget: line => line.budget_fraction ?? Infinity, method: line => line.method, spent: line => line.spent_s};
+  const valueOf = {budget: line => line.budget ?? Infinity, method: line => line.method, spent: line => line.spent_s};
   const get = valueOf[column] || (line => line.figures[column][0] ?? -1);
-  rows.sort(column === null ? (p, q) => (p.budget_fraction ?? -1) - (q.budget_fraction ?? -1) || rank(p) - rank(q)
+  rows.sort(column === null ? (p, q) => (p.budget ?? -1) - (q.budget ?? -1) || rank(p) - rank(q)
     : (p, q) => direction * (get(p) < get(q) ? -1 : get(p) > get(q) ? 1 : 0));
   const best = new Map();
   for (const line of rows) for (const key of keys) {
-    const at = `${line.budget_fraction} ${key}`;
+    const at = `${line.budget} ${key}`;
     best.set(at, Math.max(best.get(at) ?? -1, line.figures[key][0] ?? -1));
   }
   const head = (key, text) => h("th", {scope: "col", "aria-sort": column !== key ? "none" : direction > 0 ? "ascending" : "descending"},
@@ -628,25 +630,25 @@ function drawFigures(column, direction) {
       $("figures").querySelector(`[data-key="${CSS.escape(key)}"]`).focus();
     }}, text));
   const cell = (line, key) => {
-    const [mean, within] = line.figures[key], isBest = mean && mean === best.get(`${line.budget_fraction} ${key}`);
+    const [mean, within] = line.figures[key], isBest = mean && mean === best.get(`${line.budget} ${key}`);
     const wide = key in FIGURES && within !== null;
     return h("td", {class: isBest ? "best" : null, "data-tip": within === null ? null : tellMean([mean, within])}, percent(mean),
       wide ? h("small", {}, ` ± ${percent(within)}`) : null);
   };
   fill($("figures"),
     h("thead", {}, h("tr", {}, head("budget", "B"), head("method", "Method"), titles.map((title, k) => head(keys[k], title)), head("spent", "spent"))),
-    h("tbody", {}, rows.map((line, k) => h("tr", {class: column === null && k && rows[k - 1].budget_fraction !== line.budget_fraction ? "group" : null},
-      h("td", {"data-tip": line.budget_s === null ? "no bound" : seconds(line.budget_s)}, budgetText(line.budget_fraction)),
+    h("tbody", {}, rows.map((line, k) => h("tr", {class: column === null && k && rows[k - 1].budget !== line.budget ? "group" : null},
+      h("td", {"data-tip": line.budget_s === null ? "no bound" : seconds(line.budget_s)}, budgetText(line.budget)),
       h("th", {scope: "row", class: "text", style: "color:inherit"}, line.method), keys.map(key => cell(line, key)), h("td", {}, seconds(line.spent_s))))));
 }
 
-const linesAt = value => table.lines.filter(line => String(line.budget_fraction) === value);
+const linesAt = value => table.lines.filter(line => String(line.budget) === value);
 
 function drawBars(width) {
   const chosenBudget = $("bars-budget").value;
   // A method without a budget is there to measure the others by, whatever the budget.
   const own = table.methods.filter(method => shown.has(method)).map(method => linesAt(chosenBudget).find(line => line.method === method)
-    || table.lines.find(line => line.method === method && line.budget_fraction === null && !line.over_time.length)).filter(Boolean);
+    || table.lines.find(line => line.method === method && line.budget === null && !line.over_time.length)).filter(Boolean);
   if (!own.length) return h("p", {class: "help"}, "No method that is chosen above has this budget.");
   const keys = ["class_average", ...table.classes.map(name => `class ${name}`)], titles = ["Avg", ...table.classes];
   const thick = own.length > 6 ? 6 : 9, room = own.length * thick + 12, top = 4, left = Math.min(Math.max(...titles.map(one => one.length)) * 7.4 + 12, width * .3), right = width - 34;
@@ -679,13 +681,13 @@ function drawBars(width) {
 
 function showChoices() {
   const method = $("choices-method").value, own = table.lines.filter(line => line.method === method)
-    .sort((p, q) => (p.budget_fraction ?? Infinity) - (q.budget_fraction ?? Infinity));
+    .sort((p, q) => (p.budget ?? Infinity) - (q.budget ?? Infinity));
   if (!own.length) return;
   const names = own[0].descriptors;
   partsKey($("choices-key"), names);
-  chart("choices", width => columns(width, `Share of supervoxels with each descriptor, ${method}`, own.map(line => budgetText(line.budget_fraction)), names,
+  chart("choices", width => columns(width, `Share of supervoxels with each descriptor, ${method}`, own.map(line => budgetText(line.budget)), names,
     (g, d) => own[g].counts[d] / own[g].supervoxels, {name: v => `${percent(v, 0)}`, tell: v => `${percent(v)} % of supervoxels`}));
-  const line = own.find(one => String(one.budget_fraction) === $("choices-budget").value);
+  const line = own.find(one => String(one.budget) === $("choices-budget").value);
   if (!line || !line.over_time.length) {
     drawn.delete("choices-time");
     fill($("choices-time"), h("p", {class: "help"}, "Not told for this method at this budget."));
@@ -723,7 +725,7 @@ function startDeadlines() {
     const low = Math.min(...used, .9), high = Math.max(...used, 1.02), y = v => bottom - (v - low) / (high - low) * (bottom - top);
     leftAxis(svg, ticksOf(low, high, 5), y, left, right, v => `${percent(v, 0)} %`);
     svg.append(s("line", {class: "limit", x1: left, x2: right, y1: y(1), y2: y(1)}),
-      s("text", {x: (left + right) / 2, y: height - 4, "text-anchor": "middle"}, "budget, times the floor (labelling without any descriptor)"));
+      s("text", {x: (left + right) / 2, y: height - 4, "text-anchor": "middle"}, "budget, times the floor"));
     const room = (right - left) / steps.length, seen = new Map();
     steps.forEach((step, k) => svg.append(s("text", {x: left + (k + .5) * room, y: bottom + 17, "text-anchor": "middle"}, `${step}×`)));
     rows.forEach(row => {

@@ -25,12 +25,19 @@ def tables_of(rows: Sequence[Row]) -> list[Row]:
 
 
 def _table(rows: Sequence[Row]) -> Row:
-    lines: dict[tuple[str, float | None, float | None], list[Row]] = {}
+    unit = _unit(rows)
+    lines: dict[tuple[str, float | None], list[Row]] = {}
     for row in rows:
-        lines.setdefault((row["method"], row["budget_fraction"], row["budget_s"]), []).append(row)
+        lines.setdefault((row["method"], row[unit]), []).append(row)
     classes = list(dict.fromkeys(name for row in rows for name in row["accuracy"]["per_class"]))
-    found = [_line(own, classes) for own in lines.values()]
-    return {"classes": classes, "lines": sorted(found, key=lambda line: _size(line["budget_fraction"]))}
+    found = [{"budget": budget} | _line(own, classes) for (_, budget), own in lines.items()]
+    return {"unit": unit, "classes": classes, "lines": sorted(found, key=lambda line: _size(line["budget"]))}
+
+
+def _unit(rows: Sequence[Row]) -> str:
+    """What budgets were given in: a second is the same for all methods, a share is of each one's own full cost."""
+    n_s, n_fractions = (len({row[unit] for row in rows}) for unit in ("budget_s", "budget_fraction"))
+    return "budget_s" if n_s < n_fractions else "budget_fraction"
 
 
 def _size(budget: float | None) -> float:

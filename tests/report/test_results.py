@@ -26,6 +26,15 @@ def test_no_bound_comes_first_and_then_the_budgets_rise() -> None:
     assert table["lines"][1]["counts"] == [50, 10]
 
 
+def test_budgets_in_seconds_are_the_same_for_methods_of_another_full_cost() -> None:
+    rows = [
+        result_row(method, share, 0, 0.5, budget_s=3.0) for method, share in (("static", 0.3), ("static-full", 0.1))
+    ]
+    (table,) = tables_of(rows)
+    assert [line["budget"] for line in table["lines"]] == [3.0, 3.0]
+    assert tables_of(result_rows())[0]["lines"][-1]["budget"] == 0.5
+
+
 def test_a_table_has_one_dataset_and_one_cost_model() -> None:
     rows = [
         *result_rows(),
