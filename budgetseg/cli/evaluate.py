@@ -30,17 +30,22 @@ def evaluate(
         typer.Option(
             help="Without a bound: crf, and unary without the CRF; with a budget: static, baseline1, baseline1-rest, "
             "baseline2, baseline3, baseline3-rest. Each also with -full, for the network. Commas between them, or "
-            "'all' that the model can do."
+            "'all' that the model can do. With --clock wall: static, keyframes, keyframes-large."
         ),
     ] = "unary,crf,unary-full,crf-full",
     budgets: Annotated[
-        str, typer.Option(help="For descriptors, per video: 0.2 or 20% of the full cost, 10s, inf; with commas.")
+        str, typer.Option(help="Per video: 0.2 or 20% of the full cost, 10s, inf; with commas.")
     ] = "inf",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of methods that have a budget.")] = 5,
     costs: Annotated[
         str, typer.Option(help="'shared', where what supervoxels share is paid once, or as in the paper 'unshared'.")
     ] = "shared",
-    clock: Annotated[str, typer.Option(help="Only 'cost', the time that the table tells, so far.")] = "cost",
+    scope: Annotated[
+        str, typer.Option(help="What budgets are for: 'descriptors', or 'total', all from the first frame to labels.")
+    ] = "descriptors",
+    clock: Annotated[
+        str, typer.Option(help="'cost', the time that the table tells, or with --scope total 'wall', real time.")
+    ] = "cost",
     networks: Annotated[
         Path | None, typer.Option(help="Folder of networks with folds, for videos that the model's own have seen.")
     ] = None,
@@ -54,26 +59,31 @@ def evaluate(
     """Label every video of a split and compare with the truth: global, class average, mean IoU, per class.
 
     The calibration error is that of H's probabilities, before the CRF. Intervals hold the mean over seeds in 95 of 100
-    cases. Descriptors are kept in OUTPUT/table, so that a second evaluation is quick.
+    cases. Descriptors are kept in OUTPUT/table, so that a second evaluation is quick. With --scope total --clock wall
+    videos are labelled in real time, from reading frames to labels of all pixels, and nothing is kept.
     """
     from budgetseg.descriptors.describe import Plan, count_frames
     from budgetseg.evaluation.experiment import Experiment, evaluate_dataset
     from budgetseg.evaluation.summary import summarise
+    from budgetseg.evaluation.wall import evaluate_wall, n_runs
     from budgetseg.models.bundle import load_model
 
-    if clock != "cost":
-        raise UsageError(f"clock must be 'cost' so far. Got '{clock}'")
-    experiment = Experiment(parse_names(methods), parse_budgets(budgets), seeds, costs)
+    experiment = Experiment(parse_names(methods), parse_budgets(budgets), seeds, costs, scope, clock)
+    if clock == "wall" and networks is not None:
+        raise UsageError("networks with folds cannot run against the clock; leave out --networks")
     trained = load_model(model)
     tier, known = trained.settings["tier"], trained.classifiers.names
     plan = Plan(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
-    with progress("describe", count_frames(plan)) as advance:
-        results = evaluate_dataset(trained, plan, experiment, output, cores_for(threads), advance)
+    on_wall = clock == "wall"
+    run = evaluate_wall if on_wall else evaluate_dataset
+    total = n_runs(plan, trained, experiment) if on_wall else count_frames(plan)
+    with progress("label" if on_wall else "describe", total) as advance:
+        results = run(trained, plan, experiment, output, cores_for(threads), advance)
     if as_json:
         print_json(results)
         return
     pooled = [row for row in results["rows"] if row["video"] == "all"]
-    if all(row["budget_s"] is None and not row["choices_over_time"] for row in pooled):
+    if not on_wall and all(row["budget_s"] is None and not row["choices_over_time"] for row in pooled):
         calibration = ("calibration error", *(_percent(row["calibration_error"]) for row in pooled))
         print_table(("class", *(row["method"] for row in pooled)), [*_figures(pooled), calibration, *_classes(pooled)])
     else:

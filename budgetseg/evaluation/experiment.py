@@ -17,7 +17,7 @@ from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan, describe_dataset
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import UsageError
-from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
+from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of
 from budgetseg.evaluation.environment import environment
 from budgetseg.evaluation.methods import Method, methods_named
 from budgetseg.files import atomic_file
@@ -28,9 +28,21 @@ from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena, reward
 from budgetseg.types import Budget, Classes, Float32, Float64, Int32, Int64
 
-__all__ = ["N_MOMENTS", "Experiment", "check_classes", "evaluate_dataset", "evaluate_tables", "label_table"]
+__all__ = [
+    "N_MOMENTS",
+    "Experiment",
+    "check_classes",
+    "evaluate_dataset",
+    "evaluate_tables",
+    "figures_of",
+    "label_table",
+    "or_none",
+]
 
 Row = dict[str, Any]
+
+RUNS = (("descriptors", "cost"), ("total", "wall"))
+"""Scopes and clocks that go together."""
 
 N_MOMENTS = 10
 """Parts of the budget that choices are counted in."""
@@ -46,16 +58,24 @@ class Experiment:
     budgets : of those that have one
     n_seeds : runs of those that have a budget, in each video
     costs : "shared", or as in the paper "unshared"
+    scope, clock : "descriptors" and "cost", simulated runs over tables; or "total" and "wall", see `wall`
     """
 
     methods: tuple[str, ...]
     budgets: tuple[Budget, ...] = (Budget(np.inf),)
     n_seeds: int = 1
     costs: str = "shared"
+    scope: str = "descriptors"
+    clock: str = "cost"
 
     def __post_init__(self) -> None:
         if self.costs not in COSTS:
             raise UsageError(f"no costs '{self.costs}'; choose from {', '.join(COSTS)}")
+        if (self.scope, self.clock) not in RUNS:
+            asked = f"scope '{self.scope}' with clock '{self.clock}'"
+            raise UsageError(f"no {asked}; choose descriptors with cost, or total with wall")
+        if self.clock == "wall" and self.costs != "shared":
+            raise UsageError("the wall clock knows what is shared; leave out --costs")
 
 
 def evaluate_dataset(
@@ -195,30 +215,34 @@ def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool 
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
 
-def _or_none(figure: float) -> float | None:
+def figures_of(accuracy: Accuracy, classes: Classes) -> dict[str, Any]:
+    """The field `accuracy` of a row."""
+    per_class = zip(classes.names, accuracy.per_class.tolist(), strict=True)
+    return {
+        "global": or_none(accuracy.overall),
+        "class_average": or_none(accuracy.class_average),
+        "miou": or_none(accuracy.miou),
+        "per_class": {name: value for name, value in per_class if value == value},
+    }
+
+
+def or_none(figure: float) -> float | None:
     """JSON has neither nan nor infinity."""
     return figure if np.isfinite(figure) else None
 
 
 def _row(run: _Run, outcome: _Outcome, model: Model, costs: str) -> Row:
     names, truth, said = run.method.descriptors, outcome.truth, outcome.said
-    accuracy = accuracy_of(confusion_of(truth, outcome.labels))
-    classes = zip(model.classes.names, accuracy.per_class.tolist(), strict=True)
     moments = [dict(zip(names, some, strict=True)) for some in outcome.choices.tolist()]
     return {
         "video": outcome.video,
         "method": run.method.name,
-        "budget_fraction": _or_none(run.budget.amount if run.budget.is_share else outcome.budget_s / outcome.full_s),
-        "budget_s": _or_none(outcome.budget_s),
+        "budget_fraction": or_none(run.budget.amount if run.budget.is_share else outcome.budget_s / outcome.full_s),
+        "budget_s": or_none(outcome.budget_s),
         "spent_s": outcome.spent_s,
         "seed": run.seed,
         "n_supervoxels": len(outcome.labels),
-        "accuracy": {
-            "global": _or_none(accuracy.overall),
-            "class_average": _or_none(accuracy.class_average),
-            "miou": _or_none(accuracy.miou),
-            "per_class": {name: value for name, value in classes if value == value},
-        },
+        "accuracy": figures_of(accuracy_of(confusion_of(truth, outcome.labels)), model.classes),
         "calibration_error": expected_calibration_error(said, truth) if said is not None and truth.any() else None,
         "descriptor_counts": dict(zip(names, outcome.choices.sum(axis=0).tolist(), strict=True)),
         "choices_over_time": [] if run.method.run is None else moments,

@@ -63,7 +63,9 @@ def test_the_help_teaches_the_command() -> None:
     result = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"})
     text = " ".join(result.stdout.split())
     assert result.exit_code == 0
-    options = "--model --root --split --methods --budgets --seeds --costs --clock --per-frame --output --threads --json"
+    options = (
+        "--model --split --methods --budgets --seeds --costs --scope --clock --per-frame --output --threads --json"
+    )
     assert all(option in text for option in options.split())
     assert "global, class average, mean IoU, per class" in text
 
@@ -148,6 +150,22 @@ def test_with_budgets_there_is_a_line_for_each_budget_and_method(place: Path, tm
     assert all(list(row) == KEYS.split() for row in rows)
 
 
+def test_against_the_wall_clock_there_is_a_line_for_each_budget_and_method(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
+    more = ("--scope", "total", "--clock", "wall", "--methods", "all", "--budgets", "2s,inf", "--seeds", "1")
+    result = CliRunner().invoke(app, words_for(place, *more, "-o", str(tmp_path / "out")))
+    assert result.exit_code == 0, result.output
+    header, *lines, _, _ = result.stdout.splitlines()
+    assert header.split() == ["budget", "spent", "method", "class", "average", "global", "mean", "IoU"]
+    assert [line.split()[7 if " % " in line else 3] for line in lines] == ["static", "static"]
+    rows = read_strictly((tmp_path / "out" / "results.json").read_text())["rows"]
+    assert [(row["video"], row["budget_s"]) for row in rows] == [("test", 2), ("all", 2), ("test", None), ("all", None)]
+    assert all(list(row) == KEYS.split() for row in rows)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["results.json"]
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -157,7 +175,13 @@ def test_with_budgets_there_is_a_line_for_each_budget_and_method(place: Path, tm
         (["--methods", "static"], "static needs static plans for shared costs, which the model has not"),
         (["--budgets", "0.2,0"], "budget must be a time, a share or 'inf', more than nothing. Got '0'"),
         (["--costs", "free"], "no costs 'free'; choose from shared, unshared"),
-        (["--clock", "wall"], "clock must be 'cost' so far. Got 'wall'"),
+        (["--clock", "wall"], "no scope 'descriptors' with clock 'wall'; choose descriptors with cost, or total with"),
+        (["--scope", "total", "--clock", "wall"], "no method 'crf' for the wall clock; choose from all, static"),
+        (["--scope", "total", "--clock", "wall", "--costs", "unshared"], "the wall clock knows what is shared"),
+        (
+            ["--scope", "total", "--clock", "wall", "--networks", "x"],
+            "networks with folds cannot run against the clock",
+        ),
         (["--seeds", "0"], "see budgetseg evaluate --help"),
         (["--split", "holidays"], "no split 'holidays'"),
         (["--root", "nowhere"], "nowhere"),

@@ -1,0 +1,285 @@
+"""Methods against the wall clock, end to end: rows of results.json of scope "total".
+
+A video is labelled within a budget that begins before its first frame is read and ends when every pixel has a label.
+The watch is held from outside, and pixels are judged at full size. One run at a time, on all cores.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
+from budgetseg.datasets import LabelledVideo, open_dataset
+from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.network.card import read_card
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.errors import UsageError
+from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.evaluation.environment import environment
+from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none
+from budgetseg.files import atomic_file
+from budgetseg.inference.episode import Selection
+from budgetseg.inference.label import Request, label_video
+from budgetseg.labelling import Labeller
+from budgetseg.models.bundle import Model
+from budgetseg.policy import plan_policy
+from budgetseg.simulation import NOT_COUNTED
+from budgetseg.types import IGNORE, Budget, Int64, UInt8
+from budgetseg.video import Frame, VideoSource
+from budgetseg.video.core import Span
+
+__all__ = ["METHODS", "Timed", "check_methods", "evaluate_wall", "n_runs", "timed"]
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Clip:
+    """A video of a dataset as a file: its frames are read whenever they are asked for."""
+
+    video: LabelledVideo
+    path: Path
+    size: tuple[int, int]
+    rate: float
+    n_frames: int
+    duration_s: float | None = None
+    stems: tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.video.name
+
+    def count(self) -> int:
+        return self.n_frames
+
+    def frames(self, span: Span) -> Iterator[Frame]:
+        whole = self.video.video()
+        for index in span.within(self.n_frames):
+            yield Frame(index, float(whole.times_s[index]), whole.frames[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """A video to be labelled against the clock.
+
+    Attributes
+    ----------
+    source : its frames
+    labelled : numbers of the K frames that have labels
+    truth : (K, H, W) their labels
+    """
+
+    source: VideoSource
+    labelled: tuple[int, ...]
+    truth: UInt8
+
+    def confusion(self, labels: UInt8, n_labels: int) -> Int64:
+        """Pixels by true class and label, (L, L), of labels (T, H, W)."""
+        kept, own = self.truth != IGNORE, labels[list(self.labelled)]
+        pairs = self.truth[kept].astype(np.int64) * n_labels + own[kept]
+        return np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
+
+
+def timed(video: LabelledVideo) -> Timed:
+    """A video of a dataset; it is read once, before any clock starts, to learn its size and its rate."""
+    whole = video.video()
+    t, height, width = whole.shape
+    apart_s = float(np.median(np.diff(whole.times_s))) if t > 1 else 0.0
+    # Images lie in a folder, which has no suffix, and costs of decoding are known by the suffix.
+    file, number, _ = (*video.sources(), "")[0].partition("[")
+    clip = _Clip(video, Path(file) if number else Path(file).parent, (width, height), 1 / (apart_s or 0.04), t)
+    return Timed(VideoSource(clip, Span(), clip.size), video.labelled, video.labels())
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """Everything is loaded and compiled; `per_frame` is None for as many supervoxels as suit a video."""
+
+    model: Model
+    labeller: Labeller
+    videos: Sequence[Timed]
+    per_frame: int | None
+    cores: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """Labels (T, H, W), supervoxels worked with, and what was computed, by name."""
+
+    labels: UInt8
+    n_supervoxels: int
+    counts: dict[str, int]
+
+
+Method = Callable[[VideoSource, float, int], _Answer]
+"""(video, budget_s, seed) -> answer."""
+
+
+def _static(setting: _Setting) -> Method:
+    """What `budgetseg label` does: the static plans, among all descriptors of the model."""
+    names = setting.model.classifiers.names
+
+    def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
+        request = Request((Budget(budget_s),), density=setting.per_frame, seed=seed)
+        labelled = setting.labeller.label(source, request)
+        computed = labelled.ledgers[-1].descriptors
+        n_supervoxels = sum(len(why.known.supervoxels) for why in labelled.whys)
+        counts = {name: computed[name].count if name in computed else 0 for name in names}
+        return _Answer(labelled.labels[-1], n_supervoxels, counts)
+
+    return label
+
+
+def _keyframes(network: str, setting: _Setting) -> Method:
+    """A network on every k-th frame, k chosen to fill the budget; counted are the frames that it is asked about."""
+    assert setting.model.networks is not None
+    ask, cores = OnnxNetwork(read_card(setting.model.networks / f"{network}.onnx")), setting.cores
+    costs = {size: measure_costs(ask, size, threads=cores) for size in {video.source.size for video in setting.videos}}
+
+    def label(source: VideoSource, budget_s: float, _: int) -> _Answer:
+        run = label_keyframes_within(source, ask, budget_s, costs[source.size], threads=cores)
+        return _Answer(run.labels, 0, {network: len(run.keys)})
+
+    return label
+
+
+METHODS: dict[str, Callable[[_Setting], Method]] = {
+    "static": _static,
+    "keyframes": partial(_keyframes, "dcnn"),
+    "keyframes-large": partial(_keyframes, "dcnn_large"),
+}
+_NEEDS = {"keyframes": "dcnn", "keyframes-large": "dcnn_large"}
+
+
+def check_methods(names: Sequence[str], model: Model) -> tuple[str, ...]:
+    """The methods of these names, refused where the model lacks the network; `all` are those for which it does not."""
+    lacking = [name for name, need in _NEEDS.items() if need not in model.classifiers.names]
+    if list(names) == ["all"]:
+        return tuple(name for name in METHODS if name not in lacking)
+    for name in names:
+        if name not in METHODS:
+            raise UsageError(f"no method '{name}' for the wall clock; choose from all, {', '.join(METHODS)}")
+        if name in lacking:
+            raise UsageError(f"{name} needs {_NEEDS[name]}, which the model was trained without")
+    return tuple(names)
+
+
+def n_runs(plan: Plan, model: Model, experiment: Experiment) -> int:
+    """How many times a video is labelled."""
+    (split,), n_methods = plan.splits, len(check_methods(experiment.methods, model))
+    n_videos = len(open_dataset(plan.dataset, plan.root).videos(split))
+    return n_videos * (1 + n_methods * len(experiment.budgets) * experiment.n_seeds)
+
+
+def evaluate_wall(
+    model: Model,
+    plan: Plan,
+    experiment: Experiment,
+    output: Path,
+    cores: int = 1,
+    advance: Callable[[int], None] = lambda _: None,
+) -> dict[str, Any]:
+    """What is in `output/results.json` then; `advance` is told of each run, `n_runs`.
+
+    A budget that is a share is one of the *full cost*: here the seconds, end to end, of a run that computes all
+    descriptors that count for all supervoxels.
+    """
+    names, dataset = check_methods(experiment.methods, model), open_dataset(plan.dataset, plan.root)
+    check_classes(model, dataset.classes)
+    (split,) = plan.splits
+    videos = [timed(video) for video in dataset.videos(split)]
+    setting = _Setting(model, Labeller(model, cores), videos, plan.per_frame, cores)
+    rows = _rows(setting, names, experiment, advance)
+    about = {"dataset": plan.dataset, "split": split}
+    results = {"environment": environment(), "rows": [about | row for row in rows]}
+    with atomic_file(output / "results.json") as part:
+        part.write_text(json.dumps(results, indent=2) + "\n")
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What came of a video, or of several."""
+
+    video: str
+    confusion: Int64
+    full_s: float
+    budget_s: float
+    spent_s: float
+    n_supervoxels: int
+    counts: dict[str, int]
+
+
+def _rows(
+    setting: _Setting, names: Sequence[str], experiment: Experiment, advance: Callable[[int], None]
+) -> Iterator[Row]:
+    full_s = []
+    for video in setting.videos:
+        full_s.append(_full_s(setting, video.source))
+        advance(1)
+    for name in names:
+        method = METHODS[name](setting)
+        for budget, seed in product(experiment.budgets, range(experiment.n_seeds)):
+            outcomes = []
+            for video, own_s in zip(setting.videos, full_s, strict=True):
+                outcomes.append(_outcome(method, video, own_s, budget.in_s(own_s), seed, len(setting.model.classes)))
+                advance(1)
+            for outcome in (*outcomes, _pooled(outcomes)):
+                yield _row(name, budget, seed, outcome, setting.model)
+
+
+def _outcome(method: Method, video: Timed, full_s: float, budget_s: float, seed: int, n_labels: int) -> _Outcome:
+    started = time.perf_counter()
+    answer = method(video.source, budget_s, seed)
+    spent_s, confusion = time.perf_counter() - started, video.confusion(answer.labels, n_labels)
+    return _Outcome(video.source.name, confusion, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
+
+
+def _full_s(setting: _Setting, source: VideoSource) -> float:
+    h = setting.model.classifiers
+    counted = [d for d, name in enumerate(h.names) if name != NOT_COUNTED]
+    everything = plan_policy(counted, len(h.names), h.n_labels), Selection(reopen=False)
+    engine = replace(setting.labeller.engine, strategy=lambda _: everything)
+    started = time.perf_counter()
+    label_video(engine, source, Request((Budget(np.inf),), density=setting.per_frame))
+    return time.perf_counter() - started
+
+
+def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
+    return _Outcome(
+        "all",
+        np.sum([one.confusion for one in outcomes], axis=0),
+        sum(one.full_s for one in outcomes),
+        sum(one.budget_s for one in outcomes),
+        sum(one.spent_s for one in outcomes),
+        sum(one.n_supervoxels for one in outcomes),
+        {name: sum(one.counts[name] for one in outcomes) for name in outcomes[0].counts},
+    )
+
+
+def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model) -> Row:
+    """As `experiment` has them; nobody looks at choices over time here, nor at H alone."""
+    return {
+        "video": outcome.video,
+        "method": method,
+        "budget_fraction": or_none(budget.amount if budget.is_share else outcome.budget_s / outcome.full_s),
+        "budget_s": or_none(outcome.budget_s),
+        "spent_s": outcome.spent_s,
+        "seed": seed,
+        "n_supervoxels": outcome.n_supervoxels,
+        "accuracy": figures_of(accuracy_of(outcome.confusion), model.classes),
+        "calibration_error": None,
+        "descriptor_counts": outcome.counts,
+        "choices_over_time": [],
+        "scope": "total",
+        "costs": "shared",
+        "clock": "wall",
+        "descriptors": list(outcome.counts),
+    }

@@ -1,0 +1,174 @@
+"""Rows against the wall clock: what is measured, and what is judged."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.registry import BUILT_IN
+from budgetseg.errors import UsageError
+from budgetseg.evaluation import wall
+from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.evaluation.experiment import Experiment
+from budgetseg.evaluation.wall import METHODS, Timed, check_methods, evaluate_wall, n_runs, timed
+from budgetseg.models.bundle import Model
+from budgetseg.types import IGNORE, Budget, Classes, UInt8
+from budgetseg.video import VideoSource
+from tests.learning.scenes import N_FRAMES, NAMES, SIZE, write_scenes
+from tests.models.made import random_model
+
+KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy"
+KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+BUDGETS = (Budget(0.3), Budget(0.5, True), Budget(np.inf))
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_scenes(tmp_path_factory.mktemp("scenes"))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """With a network that mixes colours."""
+    pytest.importorskip("onnx")
+    from tests.descriptors.network.models import save_mixer
+
+    folder, n_labels = tmp_path_factory.mktemp("networks"), len(NAMES)
+    weights = np.random.default_rng(0).normal(size=(n_labels, 3)).astype(np.float32)
+    save_mixer(folder / "dcnn.onnx", weights, (1, 3, 24, 32))
+    (folder / "dcnn.toml").write_text('output = "scores"\n')
+    lengths = {"colour": BUILT_IN["colour"]().length, "dcnn": n_labels}
+    return random_model(lengths, Classes(NAMES, np.zeros((n_labels, 3), np.uint8)), folder)
+
+
+@pytest.fixture(scope="module")
+def rows(scenes: Path, model: Model, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    folder, told = tmp_path_factory.mktemp("wall"), list[int]()
+    plan = Plan("folder", scenes, ("selection",), per_frame=12)
+    experiment = Experiment(("all",), BUDGETS, 2, scope="total", clock="wall")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUDGETSEG_CACHE", str(folder / "cache"))
+        results = evaluate_wall(model, plan, experiment, folder, 1, told.append)
+    assert json.loads((folder / "results.json").read_text()) == results
+    assert sum(told) == n_runs(plan, model, experiment) == 1 + 2 * 3 * 2
+    found: list[Row] = results["rows"]
+    return found
+
+
+def test_there_is_a_row_for_each_method_budget_seed_and_video_and_one_for_all(rows: list[Row]) -> None:
+    expected = [
+        (method, seed, video)
+        for method in ("static", "keyframes")
+        for _ in BUDGETS
+        for seed in (0, 1)
+        for video in ("d", "all")
+    ]
+    assert [(row["method"], row["seed"], row["video"]) for row in rows] == expected
+    for row in rows:
+        assert list(row) == KEYS.split()
+        assert (row["scope"], row["costs"], row["clock"]) == ("total", "shared", "wall")
+        assert row["spent_s"] > 0
+        assert 0 <= row["accuracy"]["global"] <= 1
+
+
+def test_a_share_is_the_same_number_of_seconds_for_all_methods(rows: list[Row]) -> None:
+    shares = [row for row in rows if row["budget_fraction"] == 0.5]
+    assert len(shares) == 8
+    assert len({row["budget_s"] for row in shares}) == 1
+    full_s = 2 * shares[0]["budget_s"]
+    for row in rows:
+        if row["budget_s"] == 0.3:
+            assert row["budget_fraction"] == pytest.approx(0.3 / full_s)
+
+
+def test_what_was_computed_is_counted(rows: list[Row]) -> None:
+    for row in rows:
+        assert row["descriptors"] == list(row["descriptor_counts"])
+        if row["budget_s"] is None:
+            n = N_FRAMES["d"]
+            counts = {"static": {"colour": 12 * n, "dcnn": 12 * n}, "keyframes": {"dcnn": n}}
+            assert row["descriptor_counts"] == counts[row["method"]]
+            assert row["n_supervoxels"] == {"static": 12 * n, "keyframes": 0}[row["method"]]
+
+
+def test_pixels_are_judged_at_full_size_where_they_have_labels() -> None:
+    rng = np.random.default_rng(0)
+    truth, labels = rng.integers(0, 3, (2, 4, 5)).astype(np.uint8), rng.integers(0, 3, (6, 4, 5)).astype(np.uint8)
+    truth[:, 0] = IGNORE
+    confusion = Timed(None, (1, 4), truth).confusion(labels, 3)  # type: ignore[arg-type]
+    assert confusion.sum() == 2 * 3 * 5
+    for true in range(3):
+        for said in range(3):
+            assert confusion[true, said] == ((truth == true) & (labels[[1, 4]] == said)).sum()
+
+
+def test_who_knows_the_truth_is_right_everywhere(
+    scenes: Path, model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = {video.name: video.labels() for video in open_dataset("folder", scenes).videos("train")}
+
+    def knows(source: VideoSource, _: float, seed: int) -> wall._Answer:
+        labels: UInt8 = truth[source.name].copy()
+        labels[:, :, :32] = (labels[:, :, :32] + seed) % 2  # the second time half of it is wrong
+        return wall._Answer(labels, 7, {"dcnn": 1})
+
+    monkeypatch.setitem(METHODS, "static", lambda _: knows)
+    monkeypatch.setattr(wall, "_full_s", lambda *_: 2.0)
+    monkeypatch.setattr(wall, "Labeller", lambda *_: None)
+    experiment = Experiment(("static",), (Budget(0.25, True),), 2, scope="total", clock="wall")
+    rows = evaluate_wall(model, Plan("folder", scenes, ("train",)), experiment, tmp_path)["rows"]
+    assert [row["video"] for row in rows] == [*"abcd", "all"] * 2
+    assert all(row["accuracy"]["global"] < 1 for row in rows[5:])
+    n_labels, pooled = len(NAMES), np.zeros((len(NAMES), len(NAMES)), np.int64)
+    for name in "abcd":
+        said = knows(timed(open_dataset("folder", scenes).videos("train")["abcd".index(name)]).source, 0.0, 1).labels
+        pairs = truth[name].astype(np.int64) * n_labels + said
+        pooled += np.bincount(pairs[truth[name] != IGNORE], minlength=n_labels**2).reshape(n_labels, n_labels)
+    assert rows[-1]["accuracy"]["miou"] == pytest.approx(accuracy_of(pooled).miou)
+    assert (rows[-1]["n_supervoxels"], rows[-1]["descriptor_counts"]) == (28, {"dcnn": 4})
+    assert (rows[-1]["budget_s"], rows[0]["budget_s"]) == (2.0, 0.5)
+
+
+def test_frames_are_read_anew_each_time_they_are_asked_for(scenes: Path) -> None:
+    video = open_dataset("folder", scenes).videos("train")[0]
+    read, source = list[int](), timed(video).source
+    clip = replace(source.clip, video=_Counting(video, read))  # type: ignore[type-var]
+    source = replace(source, clip=clip)
+    assert (source.size, source.n_frames, source.name, source.clip.path.suffix) == (SIZE, 3, "a", "")
+    assert not read
+    for _ in range(2):
+        assert np.array_equal(source.read().frames, video.video().frames)
+    assert len(read) == 2
+
+
+class _Counting:
+    """A video that tells when it is read."""
+
+    def __init__(self, video: Any, read: list[int]) -> None:
+        self._video, self._read, self.name = video, read, video.name
+
+    def video(self) -> Any:
+        self._read.append(1)
+        return self._video.video()
+
+
+def test_methods_are_refused_where_there_is_no_such_one_or_no_network(model: Model) -> None:
+    assert check_methods(["all"], model) == ("static", "keyframes")
+    assert check_methods(["keyframes"], model) == ("keyframes",)
+    with pytest.raises(UsageError, match=r"^no method 'crf' for the wall clock; choose from all, static, keyframes, "):
+        check_methods(["crf"], model)
+    with pytest.raises(UsageError, match=r"^keyframes-large needs dcnn_large, which the model was trained without$"):
+        check_methods(["keyframes-large"], model)
+
+
+@pytest.mark.parametrize(("scope", "clock"), [("total", "cost"), ("descriptors", "wall"), ("all", "cost")])
+def test_scope_and_clock_must_go_together(scope: str, clock: str) -> None:
+    with pytest.raises(UsageError, match="choose descriptors with cost, or total with wall"):
+        Experiment(("static",), scope=scope, clock=clock)
