@@ -1,5 +1,6 @@
 """Descriptors of one video, computed when asked for, with what they cost."""
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,15 +26,17 @@ class Spent:
     vector : (length,) float32
     private_s : seconds of its own
     shared_s : seconds of each resource that had to be made for it
+    waited_s : seconds for other threads that were making one
     """
 
     vector: Float32
     private_s: float
     shared_s: dict[Key, float]
+    waited_s: float = 0.0
 
     @property
     def total_s(self) -> float:
-        """What the call cost."""
+        """What the call cost, waiting left out."""
         return self.private_s + sum(self.shared_s.values())
 
 
@@ -51,6 +54,7 @@ class LiveDescriptors:
     Attributes
     ----------
     late : asked before a resource is made; where it is so, the call ends with LateError, and what was made is kept
+    left_behind : threads of which nobody waits for the answer: nothing is learned from how long they take
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class LiveDescriptors:
         self._works: dict[str, list[float]] = {}
         self._timer = timer
         self.late: Callable[[], bool] = lambda: False
+        self.left_behind: set[int] = set()
 
     def cost(self, region: int, name: str) -> float:
         """Seconds that a descriptor of a supervoxel would cost now: its own, and the resources that are not there."""
@@ -92,8 +97,12 @@ class LiveDescriptors:
             inputs = self._fetch(keys, bill)
         vector = descriptor.compute(scene, region, inputs)
         private_s = bill.rest_of(self._timer() - started)
-        self.costs.observe(name, self._work(region, name), private_s)
-        return Spent(vector, private_s, bill.made_s)
+        self._observe(name, self._work(region, name), private_s)
+        return Spent(vector, private_s, bill.made_s, bill.waited_s)
+
+    def _observe(self, name: str, work: float, seconds: float) -> None:
+        if threading.get_ident() not in self.left_behind:
+            self.costs.observe(name, work, seconds)
 
     def _work(self, region: int, name: str) -> float:
         works = self._works.get(name)
@@ -126,7 +135,7 @@ class LiveDescriptors:
             bill.waited_s += spent_s
         else:
             made_s = own.rest_of(spent_s)
-            self.costs.observe(kind.kind, kind.work(self.scene, index), made_s)
+            self._observe(kind.kind, kind.work(self.scene, index), made_s)
             bill.add(own, key, made_s)
         return value
 

@@ -4,14 +4,14 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from threading import Thread
+from threading import Thread, get_ident
 
 import numpy as np
 from numba import njit
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
-from budgetseg.descriptors.live import LateError, LiveDescriptors
+from budgetseg.descriptors.live import LateError, LiveDescriptors, Spent
 from budgetseg.inference.episode import Choice, Episode
 from budgetseg.inference.loop import Outcome
 from budgetseg.types import Float32
@@ -37,7 +37,7 @@ class LiveSource:
     Attributes
     ----------
     inputs : (N, d) float32, what was computed, as H scales it, side by side
-    n_asked, asking_s : how often H was asked, and the seconds that took
+    n_asked, asking_s : how often H was asked, and the seconds that calls took beside their descriptors
     """
 
     def __init__(self, live: LiveDescriptors, classifiers: SubsetClassifiers, guarded: Sequence[str] = ()) -> None:
@@ -55,13 +55,12 @@ class LiveSource:
         """The outcome, in wall-clock seconds; DroppedError where the descriptor failed."""
         region, d = choice
         started = time.perf_counter()
-        vector = self._compute(episode, region, d)
-        computed = time.perf_counter()
+        vector, booked_s = self._compute(episode, region, d)
         subset = int(episode.state.subsets[region]) | 1 << d
         said = self._take(vector, region, d, subset)
-        ended = time.perf_counter()
-        self.n_asked, self.asking_s = self.n_asked + 1, self.asking_s + ended - computed
-        return Outcome(said, ended - started)
+        took_s = time.perf_counter() - started
+        self.n_asked, self.asking_s = self.n_asked + 1, self.asking_s + took_s - booked_s
+        return Outcome(said, took_s)
 
     def _take(self, vector: Float32, region: int, d: int, subset: int) -> Float32:
         start, stop = self._starts[d], self._starts[d + 1]
@@ -74,33 +73,39 @@ class LiveSource:
             raise DroppedError("is not finite")
         return said
 
-    def _compute(self, episode: Episode, region: int, d: int) -> Float32:
+    def _compute(self, episode: Episode, region: int, d: int) -> tuple[Float32, float]:
+        """A vector, and the seconds that are booked elsewhere: the descriptor's, and waiting for other threads."""
         name = self.names[d]
         try:
             if name in self.guarded:
-                vector = self._guarded(name, region, 10 * episode.cost_s(region, d) + PATIENCE_S, episode.left_s)
+                spent = self._guarded(name, region, 10 * episode.cost_s(region, d) + PATIENCE_S, episode.left_s)
             else:
-                vector = self.live.compute(region, name).vector
-            return np.asarray(vector, np.float32)  # a plug-in may return anything, too
+                spent = self.live.compute(region, name)
+            # A plug-in may return anything, too.
+            return np.asarray(spent.vector, np.float32), spent.total_s + spent.waited_s
         except (DroppedError, LateError):
             raise
         except Exception as error:  # a plug-in may raise anything, and the run must go on
             raise DroppedError(f"failed ({type(error).__name__}: {error})") from error
 
-    def _guarded(self, name: str, region: int, patience_s: float, left_s: float) -> Float32:
+    def _guarded(self, name: str, region: int, patience_s: float, left_s: float) -> Spent:
         """As above, in a thread of its own that is left behind if it does not return in time."""
-        answer: Future[Float32] = Future()
+        answer: Future[Spent] = Future()
 
         def compute() -> None:
             try:
-                answer.set_result(self.live.compute(region, name).vector)
+                answer.set_result(self.live.compute(region, name))
             except Exception as error:
                 answer.set_exception(error)
+            self.live.left_behind.discard(get_ident())  # others may be given its number
 
-        Thread(target=compute, daemon=True).start()  # of a pool, the program would wait for it at its end
+        thread = Thread(target=compute, daemon=True)  # of a pool, the program would wait for it at its end
+        thread.start()
         try:
             return answer.result(max(min(patience_s, left_s), 0.0))
         except Late:
+            if thread.ident is not None and thread.is_alive():
+                self.live.left_behind.add(thread.ident)
             raise DroppedError(f"did not return within {min(patience_s, left_s):.2f} s") from None
 
 

@@ -164,6 +164,30 @@ def test_a_descriptor_that_hangs_is_left_behind(
     assert np.isfinite(source(episode, (0, 0)).said).all()  # the others go on meanwhile
 
 
+def test_nothing_is_learned_from_one_that_was_left_behind(
+    scene: Scene, classifiers: SubsetClassifiers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "PATIENCE_S", 0.05)
+    returned = threading.Event()
+
+    def late(length: int) -> Float32:
+        time.sleep(0.2)
+        returned.set()
+        return np.zeros(length, np.float32)
+
+    source, episode = source_of(scene, classifiers, late, guarded=True)
+    with pytest.raises(DroppedError, match="did not return"):
+        source(episode, (0, HOG))
+    assert source.live.left_behind
+    assert returned.wait(5)
+    for _ in range(100):
+        if not source.live.left_behind:
+            break
+        time.sleep(0.01)
+    assert not source.live.left_behind
+    assert "hog" not in source.live.costs
+
+
 def test_one_that_never_returns_does_not_keep_the_program_from_ending(
     scene: Scene, classifiers: SubsetClassifiers
 ) -> None:
