@@ -8,16 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.inference.plan import Plan
+from budgetseg.types import UInt8
 from budgetseg.video import VideoSource
 
-__all__ = ["carry", "worked_on"]
+__all__ = ["carry", "reduced", "worked_on"]
 
 
 def worked_on(source: VideoSource, plan: Plan) -> VideoSource:
-    """The frames that a plan works on, at their size."""
-    height, width = plan.size
+    """The frames that a plan works on, at the size at which they are read."""
+    height, width = plan.read_size or plan.size
     span = replace(source.span, stride=source.span.stride * plan.stride)
     return replace(source, size=(width, height), span=span)
+
+
+def reduced(frames: UInt8, plan: Plan) -> UInt8:
+    """Frames (t, h, w, 3) that were read, at the size that a plan works on."""
+    if frames.shape[1:3] == plan.size:
+        return np.ascontiguousarray(frames)
+    height, width = plan.size
+    return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA) for frame in frames])
 
 
 def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from budgetseg.inference.neighbours import neighbours_of
 from budgetseg.inference.state import State
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
-__all__ = ["Closing"]
+__all__ = ["STAGES", "Closing"]
 
 STAGES = ("interpolation", "potentials", "expansion")
 

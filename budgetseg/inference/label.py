@@ -7,10 +7,12 @@ from itertools import islice
 
 import numpy as np
 
+from budgetseg.descriptors.live import LateError
 from budgetseg.errors import UsageError, VideoError
-from budgetseg.inference.carry import carry, worked_on
+from budgetseg.inference.carry import carry, reduced, worked_on
+from budgetseg.inference.closing import STAGES
 from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.plan import Plan, choose_plan
+from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
 from budgetseg.inference.window import Engine, Known, Step, WindowRun
 from budgetseg.supervoxels.segment import density_for
 from budgetseg.types import Budget, Float32, Int32, UInt8
@@ -136,54 +138,112 @@ class _Job:
     ) -> None:
         self.engine, self.source, self.request = engine, source, request
         self.stopped, self.started = stopped, started
-        self.books = Books(Ledger(None, request.scope), engine.stages, engine.costs)  # of the window at hand
+        self.books = Books(Ledger(None, request.scope), engine.stages)  # of the window at hand
+        is_bounded = request.scope == "total" and not request.budgets[0].is_share
+        self.end_s = request.budgets[-1].amount if is_bounded else np.inf
 
     def run(self, earlier: Earlier | None) -> Labelled:
-        full = _full_plan(self.source, self.request)
+        full = self.full = _full_plan(self.source, self.request)
         budgets = self.request.budgets
         plan = full
         if earlier is not None:
             plan = earlier.plan  # its supervoxels are of such frames
-        elif self.request.scope == "total" and not budgets[0].is_share:
-            plan = choose_plan(full, budgets[0].amount, self._floor_s)
-        self.plan, self.full = plan, full
+        elif self.end_s < np.inf:
+            plan = choose_plan(full, self.end_s, self._floor_s)
+        self.plan, self.is_fixed = plan, earlier is not None
+        # Small budgets that are over before such a plan has any labels: the largest one decides.
+        floor_s = 0.0 if self.is_fixed or self.end_s == np.inf else self._floor_s(plan)
+        self.n_early = sum(budget.amount < floor_s for budget in budgets[:-1])
         self.done = Labelled([], [Ledger(None, self.request.scope) for _ in budgets], [], plan)
-        if earlier is None:
-            self._note(*(f"the budget is below the floor: {given_up}" for given_up in plan.lacks(full)))
+        for ledger in self.done.ledgers[: self.n_early]:
+            ledger.note(f"over before there are labels by the plan for {budgets[-1].amount:g} s: prior")
         self.parts: list[list[UInt8]] = [[] for _ in budgets]
         self.wholes = [np.empty((full.n_frames, *full.size), np.uint8) for _ in budgets]
         self.began_s = 0.0
         if plan.prior:
-            self._label_by_prior(full.n_frames, full.size)
+            self._label_by_prior(full.n_frames)
         else:
             self._label_windows(earlier.windows if earlier else ())
         return self._assemble()
 
     def _label_windows(self, known: Sequence[Known]) -> None:
         n_done = 0
-        for k, frames in enumerate(self._windows()):
+        for k, read in enumerate(self._windows()):
             if self.stopped() and k:
                 break
-            run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
-            run.stopped = self.stopped
-            n_supervoxels = self.plan.supervoxels_in(len(frames))
-            run.prepare(n_supervoxels, self._enabled(), known[k] if k < len(known) else None)
+            if k == 0:
+                self._plan_again(len(read))
+            if self.plan.prior:
+                break
+            run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
             self._label_window(run, n_done)
-            n_done += len(frames)
-            self.books = Books(Ledger(None, self.request.scope), self.engine.stages, self.engine.costs)
+            n_done += len(run.frames)
+            self.books = Books(Ledger(None, self.request.scope), self.engine.stages)
             self.began_s = self._now_s()
-        if n_done == 0:
+        if n_done == 0 and self.is_late:
+            self._change_plan(replace(self.plan, prior=True))
+        if self.plan.prior:
+            self._label_by_prior(self.full.n_frames)
+        elif n_done == 0:
             raise VideoError(f"'{self.source.name}' gives no frame; check the file")
-        if self.stopped():
+        elif self.stopped() or self.is_late:
             missing = self.full.n_frames - sum(len(part) for part in self.parts[-1])
             if missing > 0 and self.source.n_frames is not None:
-                self._note("stopped: the rest of the video has the most frequent class")
-                self._label_by_prior(missing, self.full.size)
+                why = "stopped" if self.stopped() else "reading took longer than the budget"
+                self._note(f"{why}: the rest of the video has the most frequent class")
+                self._label_by_prior(missing)
+
+    def _plan_again(self, n_read: int) -> None:
+        """Do without more where reading so many frames took longer than was foretold."""
+        if self.is_fixed or self.end_s == np.inf:
+            return
+        is_all = n_read >= self.plan.n_worked
+        n_left = 0 if is_all else self.plan.n_worked - n_read
+        # With more to be read, windows must begin where they began.
+        longest = LONGEST_STRIDE if is_all else self.plan.stride
+        plan = choose_plan(self.plan, self.end_s - self._now_s(), lambda plan: self._floor_s(plan, n_left), longest)
+        self._change_plan(plan)
+
+    def _change_plan(self, plan: Plan) -> None:
+        """Go on by another plan, of frames that are read as before."""
+        if plan.size != self.plan.size:
+            plan = replace(plan, read_size=self.plan.read_size or self.plan.size)
+        self.plan = self.done.plan = plan
+
+    def _prepared(self, read: UInt8, k: int, n_done: int, known: Known | None) -> WindowRun:
+        """A window with its supervoxels; of smaller frames, where those that were read take too long."""
+        stride = self.plan.stride // self.read_stride
+        while True:
+            frames = reduced(read[::stride], self.plan)
+            run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
+            run.stopped = self.stopped
+            n_supervoxels, half = self.plan.supervoxels_in(len(frames)), smaller(self.plan)
+            is_free = k == 0 and half is not None and not self.is_fixed
+            latest_s = self._latest_s(len(frames), n_done) if is_free else np.inf
+            try:
+                run.prepare(n_supervoxels, self._enabled(), known, latest_s)
+                return run
+            except LateError:
+                assert half is not None
+                self._change_plan(half)
+
+    def _latest_s(self, n_frames: int, n_done: int) -> float:
+        """When the supervoxels of a window must be there, so that there is time to label them."""
+        height, width = self.plan.size
+        left_s = self.books.foretold_s("preparation", float(n_frames * height * width))
+        left_s += sum(self.books.foretold_s(*stage) for stage in self._end_of(n_frames))
+        return self.began_s + self._share_of(n_frames, n_done) * (self.end_s - self.began_s) - left_s
 
     def _label_window(self, run: WindowRun, n_done: int) -> None:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
         before, painted = list(self.done.ledgers), []
         for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
+            if j < self.n_early:
+                run.closings.append((0, None))  # of nothing: that is the prior
+                painted.append(len(run.closings) - 1)
+                self.parts[j].append(self._by_prior(len(run.frames) * self.plan.stride))
+                self.done.ledgers[j] = replace(before[j], budget_s=total_s, spent_s=total_s, work_left=True)
+                continue
             out = self._place_for(j, n_done, run.frames)
             if self.request.scope == "total":
                 work_left = run.label(self.began_s + window_s, out, self._carry_s(out))
@@ -209,11 +269,14 @@ class _Job:
                 full_s += self._now_s() - self.began_s + run.closing_s()
             own_s = [budget.in_s(full_s) for budget in budgets]
             return [(own, own + (ledger.budget_s or 0.0)) for own, ledger in zip(own_s, ledgers, strict=True)]
-        share = len(run.frames) / max(self.plan.n_worked - n_done, len(run.frames))
         largest_s = budgets[-1].amount
-        left_s = (largest_s - ledgers[-1].spent_s) * share
+        left_s = (largest_s - ledgers[-1].spent_s) * self._share_of(len(run.frames), n_done)
         shares = [budget.amount / largest_s if budget.amount < largest_s else 1.0 for budget in budgets]
         return [(left_s * part, budget.amount) for part, budget in zip(shares, budgets, strict=True)]
+
+    def _share_of(self, n_frames: int, n_done: int) -> float:
+        """Of what is left of the video, of the frames that are worked on."""
+        return n_frames / max(self.plan.n_worked - n_done, n_frames)
 
     def _place_for(self, j: int, n_done: int, frames: UInt8) -> UInt8:
         """Where the labels of a window belong: in the whole, unless they are carried over or more than was said."""
@@ -264,21 +327,29 @@ class _Job:
                 whole = part[0] if len(part) == 1 else np.concatenate(part)
             n_found = sum(map(len, part))  # a video may end before it said so
             self.done.labels.append(whole[: n_found if n is None else min(n, n_found)])
+        if not self.is_fixed:
+            given_up = [f"the budget is below the floor: {name}" for name in self.plan.lacks(self.full)]
+            for ledger in self.done.ledgers:
+                ledger.notes[:0] = given_up
         if self.request.scope == "total" and len(self.parts) == 1:
             self.done.ledgers[0].spent_s = self._now_s()
         return self.done
 
-    def _label_by_prior(self, n_frames: int, size: tuple[int, int]) -> None:
+    def _by_prior(self, n_frames: int) -> UInt8:
         """The most frequent class everywhere."""
-        likeliest = int(np.argmax(self.engine.classifiers.prior))
+        return np.full((n_frames, *self.full.size), int(np.argmax(self.engine.classifiers.prior)), np.uint8)
+
+    def _label_by_prior(self, n_frames: int) -> None:
+        """So, at every budget."""
         for part, ledger, budget in zip(self.parts, self.done.ledgers, self.request.budgets, strict=True):
-            part.append(np.full((n_frames, *size), likeliest, np.uint8))
+            part.append(self._by_prior(n_frames))
             if ledger.budget_s is None:
                 ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self._now_s(), True
 
     def _windows(self) -> Iterator[UInt8]:
-        """Frames, a window at a time."""
+        """Frames, a window at a time; no more where time is up while they are read."""
         height, width = self.plan.size
+        self.read_stride, self.is_late = self.plan.stride, False
         frames = iter(worked_on(self.source, self.plan))
         longest = self.request.window or max(8, WINDOW_PIXELS // (height * width))
         n_windows = -(-self.plan.n_worked // longest)
@@ -290,27 +361,36 @@ class _Job:
             for frame in islice(frames, length):
                 window[n] = frame.pixels
                 n += 1
+                if self._now_s() > self.end_s and not self.is_fixed:
+                    self.is_late = True
+                    return
             if n == 0:
                 return
             spent_s = time.perf_counter() - started
             self.books.book("decode", self._decode_work(n), spent_s, f"decode {self.source.clip.path.suffix}")
             yield window[:n]
 
-    def _floor_s(self, plan: Plan) -> float:
-        """Seconds that a plan costs without any descriptor."""
+    def _floor_s(self, plan: Plan, n_to_read: int | None = None) -> float:
+        """Seconds that a plan costs without any descriptor, with so many frames still to be read; all, if None."""
         if plan.prior:
             return 0.0
-        engine, n = self.engine, float(plan.n_supervoxels)
-        stages = {
-            f"decode {self.source.clip.path.suffix}": self._decode_work(plan.n_worked),
-            engine.supervoxels_line: plan.n_pixels,
-            "preparation": plan.n_pixels,
-            "interpolation": n,
-            "potentials": n,
-            "expansion": n,
-            engine.pixels_line: float(plan.n_frames * self.source.width * self.source.height),
-        }
-        return sum(self.books.foretold_s(stage, work) for stage, work in stages.items())
+        n_to_read = plan.n_worked if n_to_read is None else n_to_read
+        stages = [
+            (f"decode {self.source.clip.path.suffix}", self._decode_work(n_to_read)),
+            (self.engine.supervoxels_line, plan.n_pixels),
+            ("preparation", plan.n_pixels),
+            *self._end_of(plan.n_worked, plan),
+        ]
+        return sum(self.books.foretold_s(*stage) for stage in stages)
+
+    def _end_of(self, n_frames: int, plan: Plan | None = None) -> list[tuple[str, float]]:
+        """Stages that end the labelling of so many frames of a plan, and their work."""
+        plan = plan or self.plan
+        n, n_pixels = float(plan.supervoxels_in(n_frames)), float(n_frames * plan.size[0] * plan.size[1])
+        stages = [(stage, n) for stage in STAGES] + [(self.engine.pixels_line, n_pixels)]
+        if plan.size != self.full.size or plan.stride != 1:
+            stages.append(("carrying", float(n_frames * plan.stride * self.full.size[0] * self.full.size[1])))
+        return stages
 
     def _decode_work(self, n_frames: int) -> float:
         """Pixels of the file: smaller frames are decoded in full first."""

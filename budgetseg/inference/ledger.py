@@ -7,7 +7,6 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.inference.stages import StageCosts
 
 __all__ = ["Books", "Entry", "Ledger"]
@@ -112,20 +111,19 @@ class Books:
     ----------
     ledger : where it is written
     stages : what it is foretold by
-    costs : tells the pace
     """
 
     ledger: Ledger
     stages: StageCosts
-    costs: CostModel
 
     def foretold_s(self, stage: str, work: float) -> float:
-        """Seconds that so much work of a stage takes."""
-        return self.stages.predict(stage, work) * self.costs.pace
+        """Seconds that so much work of a stage takes on this machine as busy as it is."""
+        return self.stages.predict(stage, work) * self.stages.contention.stretch
 
     @contextmanager
     def stage(self, name: str, work: float, line: str | None = None) -> Iterator[None]:
         """Account for a block; `line` is what its costs are known by, if not by its name."""
+        self.stages.contention.look()
         started = time.perf_counter()
         yield
         self.book(name, work, time.perf_counter() - started, line)
@@ -133,4 +131,5 @@ class Books:
     def book(self, name: str, work: float, spent_s: float, line: str | None = None) -> None:
         """A stage did so much work in so many seconds."""
         self.ledger.stages.setdefault(name, Entry()).add(self.foretold_s(line or name, work), spent_s)
-        self.stages.observe(line or name, work, spent_s / self.costs.pace)
+        self.stages.contention.look()
+        self.stages.observe(line or name, work, spent_s / self.stages.contention.stretch)

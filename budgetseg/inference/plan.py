@@ -8,7 +8,7 @@ The floor is what labelling costs with no descriptor at all: decoding, supervoxe
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-__all__ = ["LADDER", "Plan", "choose_plan"]
+__all__ = ["LADDER", "Plan", "choose_plan", "smaller"]
 
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
 LEAST_DENSITY = 4  # supervoxels a frame; fewer say nothing
@@ -29,6 +29,7 @@ class Plan:
     stride : every so many frames are worked on, the others take the labels of the nearest
     colour_only : no other descriptor is considered
     prior : nothing is computed at all
+    read_size : height and width at which frames are read, where only then it showed that they had to be smaller
     """
 
     n_frames: int
@@ -37,6 +38,7 @@ class Plan:
     stride: int = 1
     colour_only: bool = False
     prior: bool = False
+    read_size: tuple[int, int] | None = None
 
     @property
     def n_worked(self) -> int:
@@ -70,25 +72,34 @@ class Plan:
         return [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
 
 
-def choose_plan(full: Plan, budget_s: float, floor_s: Callable[[Plan], float]) -> Plan:
+def choose_plan(
+    full: Plan, budget_s: float, floor_s: Callable[[Plan], float], longest_stride: int = LONGEST_STRIDE
+) -> Plan:
     """The first plan of the ladder whose floor leaves time for descriptors; the prior where none fits at all."""
     last = full
-    for plan in _ladder(full):
+    for plan in _ladder(full, longest_stride):
         if floor_s(plan) <= FLOOR_SHARE * budget_s:
             return plan
         last = plan
     return last if floor_s(last) <= budget_s else replace(last, prior=True)
 
 
-def _ladder(plan: Plan) -> Iterator[Plan]:
+def smaller(plan: Plan) -> Plan | None:
+    """The same with frames of half the size; None where they would be too small."""
+    if min(plan.size) // 2 < SMALLEST_SIDE:
+        return None
+    return replace(plan, size=(plan.size[0] // 2, plan.size[1] // 2))
+
+
+def _ladder(plan: Plan, longest_stride: int) -> Iterator[Plan]:
     yield plan
     while plan.density / 2 >= LEAST_DENSITY:
         plan = replace(plan, density=plan.density / 2)
         yield plan
-    while min(plan.size) // 2 >= SMALLEST_SIDE:
-        plan = replace(plan, size=(plan.size[0] // 2, plan.size[1] // 2))
+    while (half := smaller(plan)) is not None:
+        plan = half
         yield plan
-    while plan.stride < min(LONGEST_STRIDE, plan.n_frames):
+    while plan.stride < min(longest_stride, plan.n_frames):
         plan = replace(plan, stride=plan.stride * 2)
         yield plan
     yield replace(plan, colour_only=True)

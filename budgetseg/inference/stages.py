@@ -1,6 +1,7 @@
 """What stages cost on this machine: seconds for a unit of work, the last few runs counting most.
 
-Stages are few and long. Descriptors are many and short, and have a model of their own, which tells the pace as well.
+Stages are few and long, so that each of them tells little about how busy the machine is; the kernel's count of waiting
+for a core tells more. Descriptors are many and short, and have a model of their own, with a pace of its own.
 """
 
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from budgetseg.errors import OutputError
 from budgetseg.files import atomic_file
+from budgetseg.inference.contention import Contention
 from budgetseg.machine import cache_folder, cpu_model
 
 __all__ = ["StageCosts"]
@@ -20,10 +22,16 @@ NEW = 0.35  # weight of the last run; the others share the rest
 
 
 class StageCosts:
-    """Seconds at pace 1 by name and amount of work; kept in a file between runs."""
+    """Seconds on an idle machine by name and amount of work; kept in a file between runs.
+
+    Attributes
+    ----------
+    contention : how much slower than that the machine is now
+    """
 
     def __init__(self, rates: dict[str, float] | None = None) -> None:
         self._rates = rates or {}
+        self.contention = Contention()
 
     def __contains__(self, name: str) -> bool:
         return name in self._rates

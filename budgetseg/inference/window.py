@@ -13,10 +13,10 @@ import numpy as np
 
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
-from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.core import Descriptor, Scene, Value
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LateError, LiveDescriptors
-from budgetseg.descriptors.prices import price
+from budgetseg.descriptors.prices import price, workload
 from budgetseg.inference.closing import Closing
 from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
@@ -24,17 +24,20 @@ from budgetseg.inference.live import DroppedError, LiveSource
 from budgetseg.inference.paint import paint
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.state import ENABLED, full_cost, world_of
-from budgetseg.supervoxels import segment
+from budgetseg.supervoxels import Segmenter
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
 __all__ = ["Engine", "Known", "Step", "Strategy", "WindowRun"]
 
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
+TURNS_S = 0.014  # that it leaves more where others always have the core first: a few turns of theirs
+MOST_TURNS = 0.02  # of the budget; no more is left for them
+SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.001  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again
-WORTH = 0.02  # of the budget; less than this left is not worth going on for
+WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
 
 Strategy = Callable[[float], tuple[Chooser, Selection]]
@@ -130,66 +133,108 @@ class WindowRun:
 
     def __init__(self, engine: Engine, frames: UInt8, ledger: Ledger, started: float, seed: int = 0) -> None:
         self.engine, self.frames, self.started, self.seed = engine, frames, started, seed
-        self.books = Books(ledger, engine.stages, engine.costs)
+        self.books = Books(ledger, engine.stages)
         self.trace: list[Step] = []
         self.closings: list[tuple[int, int | None]] = []  # after how many steps, and with how many moves
         self.stopped: Callable[[], bool] = lambda: False
         self._lock = Lock()
+        self._episode: Episode | None = None
 
-    def prepare(self, n_supervoxels: int, enabled: int = -1, known: Known | None = None) -> None:
-        """Supervoxels, and all that the loop needs to know of them; `known` is what an earlier run has found out."""
+    def prepare(
+        self, n_supervoxels: int, enabled: int = -1, known: Known | None = None, latest_s: float = np.inf
+    ) -> None:
+        """Supervoxels, and all that the loop needs to know of them; `known` is what an earlier run has found out.
+
+        LateError as soon as it shows that there will be no supervoxels by `latest_s`.
+        """
         engine, pixels = self.engine, float(self.frames[..., 0].size)
         supervoxels = None if known is None else known.supervoxels
         if supervoxels is None:
             with self.books.stage("supervoxels", pixels, engine.supervoxels_line):
-                supervoxels = segment(self.frames, n_supervoxels, engine.tier, engine.threads)
+                supervoxels = self._segment(n_supervoxels, latest_s)
         with self.books.stage("preparation", pixels):
             self.scene = Scene.of(self.frames, supervoxels)
             h, graph = engine.classifiers, supervoxels.graph
-            self.live = LiveDescriptors(self.scene, engine.descriptors, engine.costs)
+            descriptors = [self._trusted(descriptor) for descriptor in engine.descriptors]
+            for d, (descriptor, own) in enumerate(zip(descriptors, engine.descriptors, strict=True)):
+                enabled &= -1 if descriptor is own else ~(1 << d)
+            self.live = LiveDescriptors(self.scene, descriptors, engine.costs)
             self.source = LiveSource(self.live, h, engine.guarded)
-            costs = price(self.scene, engine.descriptors, engine.costs)
+            costs = price(self.scene, descriptors, engine.costs)
             self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
             asking_s = engine.stages.predict("asking H", 1.0)  # part of every descriptor's own cost
-            world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
-            self._start, self._lump_s = (world, enabled, known), np.inf
-            self._begin(1.0)
+            self.world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
+            self._start, self._lump_s = (enabled, known), np.inf
             if known is not None:
                 self.source.inputs[:] = known.inputs
             self.closing = Closing(engine.crf, h.prior, h.starts, graph)
 
+    def _segment(self, n: int, latest_s: float) -> Supervoxels:
+        """Supervoxels; LateError where the first of the frames took so long that the rest would not be in time."""
+        began_s, n_frames, n_done = self._now_s(), len(self.frames), 0
+
+        def advance(n_more: int) -> None:
+            nonlocal n_done
+            n_done += n_more
+            now_s = self._now_s()
+            is_telling = 3 * n_done >= n_frames  # the first few may have been unlucky
+            if is_telling and began_s + (now_s - began_s) * n_frames / n_done / SLABS > latest_s:
+                raise LateError
+
+        segmenter = Segmenter(self.frames.shape[1:3], self.engine.tier, self.engine.threads)
+        ids = segmenter.push(self.frames, n_new=n, advance=advance)
+        return Supervoxels(ids, segmenter.graph())
+
+    def _trusted(self, descriptor: Descriptor) -> Descriptor:
+        """Itself, or nothing in its place where it is not trusted and cannot say what it needs."""
+        if descriptor.name in self.engine.guarded:
+            try:
+                workload(self.scene, [descriptor])
+            except Exception as error:  # a plug-in may raise anything, and the run must go on
+                self.books.ledger.note(f"{descriptor.name} failed ({type(error).__name__}: {error}); dropped")
+                return _Nothing(descriptor)
+        return descriptor
+
+    @property
+    def episode(self) -> Episode:
+        """Where the loop stands; it begins when it is first looked at."""
+        if self._episode is None:
+            self._begin(1.0)
+        assert self._episode is not None
+        return self._episode
+
     def _begin(self, share: float) -> None:
         """Before the first decision: with such a share of the full cost to spend."""
-        world, enabled, known = self._start
+        enabled, known = self._start
         self.policy, selection = self.engine.strategy(share)
         n_labels = self.engine.classifiers.n_labels
-        self.episode = Episode.begin(world, n_labels, np.inf, selection, self.seed, enabled)
+        self._episode = Episode.begin(self.world, n_labels, np.inf, selection, self.seed, enabled)
         if known is not None:
-            self.episode.recall(known.subsets, known.said)
+            self._episode.recall(known.subsets, known.said)
 
     def label(self, deadline_s: float, out: UInt8, after_s: float = 0.0) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
 
         False where everything was computed before. `after_s` is kept for what comes after it.
         """
+        self._lump_s = LUMP * deadline_s
         paint_s = self._paint_s() + after_s
+        end_s = deadline_s - SAFETY * paint_s - MARGIN_S
         while True:
-            end_s = deadline_s - SAFETY * paint_s - MARGIN_S
-            until_s = end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s)
-            n_before, self._lump_s = self.episode.n_computed, LUMP * deadline_s
+            until_s, n_before = self._until_s(end_s, deadline_s), len(self.trace)
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s())  # type: ignore[misc]
-            closing_s = self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
-            left_s = end_s - self._now_s()
-            got_nothing = self.episode.n_computed == n_before  # nothing fits, or nothing more is wanted
-            if not work_left or got_nothing or self.stopped() or left_s < max(1.5 * closing_s, WORTH * deadline_s):
+            self.close(lambda: self._now_s() > end_s)
+            left_s = self._until_s(end_s, deadline_s) - self._now_s()
+            got_nothing = len(self.trace) == n_before  # nothing fits, or nothing more is wanted
+            if not work_left or got_nothing or self.stopped() or left_s < WORTH * deadline_s:
                 break
         self.paint(out)
         return work_left
 
     def spend(self, left_s: Callable[[], float]) -> bool:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
-        if self.episode.n_decisions == 0:
-            full_s = full_cost(self.episode.world, self.engine.counted) * self.engine.costs.pace
+        if self._episode is None:
+            full_s = full_cost(self.world, self.engine.counted) * self.engine.costs.pace
             self._begin(left_s() / max(full_s, 1e-9))
         self.episode.lump_s = self._lump_s
         self.live.late = lambda: left_s() < 0
@@ -256,12 +301,10 @@ class WindowRun:
                 self.episode.state.made[resource] = self._keys[resource] in cache
             self.episode.give_up(choice[0])
 
-    def close(self, enough: Callable[[], bool] = lambda: False) -> float:
-        """Labels of supervoxels from what is known now; the seconds it took."""
-        before_s = self._now_s()
+    def close(self, enough: Callable[[], bool] = lambda: False) -> None:
+        """Labels of supervoxels from what is known now."""
         self.closing(self.episode.state, self.source.inputs, self.books, enough)
         self.closings.append((len(self.trace), self.closing.n_moves))
-        return self._now_s() - before_s
 
     def paint(self, out: UInt8) -> None:
         """Labels of all pixels, (T, H, W)."""
@@ -286,7 +329,7 @@ class WindowRun:
 
     def full_s(self) -> float:
         """Seconds that all descriptors of the window would cost."""
-        return self.episode.full_s * self.engine.costs.pace
+        return full_cost(self.world, self._start[0]) * self.engine.costs.pace
 
     def known(self) -> Known:
         """What there is to go on from."""
@@ -299,10 +342,30 @@ class WindowRun:
     def _paint_s(self) -> float:
         return self.books.foretold_s(self.engine.pixels_line, float(self.frames[..., 0].size))
 
+    def _until_s(self, end_s: float, deadline_s: float) -> float:
+        """When to begin with closing, so that it ends in time."""
+        return end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s)
+
     def _margin_s(self, deadline_s: float) -> float:
-        return MARGIN * deadline_s if deadline_s < np.inf else 0.0
+        if deadline_s == np.inf:
+            return 0.0
+        turns_s = self.engine.stages.contention.waiting * TURNS_S
+        return MARGIN * deadline_s + min(turns_s, MOST_TURNS * deadline_s)
 
     def _has_work(self) -> bool:
         """Whether any supervoxel lacks a descriptor; of one that was dropped, some may be there."""
         state = self.episode.state
         return bool((state.counts[ENABLED] & ~state.subsets).any())
+
+
+class _Nothing(Descriptor):
+    """In the place of a descriptor that is not to be had."""
+
+    def __init__(self, other: Descriptor) -> None:
+        self.name, self.length = other.name, other.length
+
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
+        return 0.0
+
+    def compute(self, scene: Scene, region: int, inputs: list[Value]) -> Float32:  # noqa: ARG002
+        raise LookupError("not to be had")

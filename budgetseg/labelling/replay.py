@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.carry import carry, worked_on
+from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.label import Labelled, Why
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.window import Engine, WindowRun
@@ -44,7 +44,7 @@ def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:
     """Frames of each window, at the size at which they were worked on."""
     frames = iter(worked_on(source, trace.plan))
     for window in trace.windows:
-        yield np.stack([frame.pixels for frame in islice(frames, window.n_frames)])
+        yield reduced(np.stack([frame.pixels for frame in islice(frames, window.n_frames)]), trace.plan)
 
 
 def _play(run: WindowRun, window: WindowTrace) -> list[UInt8]:

@@ -167,9 +167,14 @@ def read_trace(folder: Path) -> Trace:
         stored = json.loads(path.read_text())
         if stored["format"] != FORMAT:
             raise UsageError(f"'{path}' has format {stored['format']}, not {FORMAT}; label the video anew")
-        plan = Plan(**stored["plan"] | {"size": tuple(stored["plan"]["size"])})
+        plan = _read_plan(stored["plan"])
         windows = [WindowTrace.from_dict(window) for window in stored["windows"]]
         video, model = VideoMark(**stored["video"]), ModelMark(**stored["model"])
         return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])))
     except _DAMAGES as error:
         raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video anew") from None
+
+
+def _read_plan(stored: Mapping[str, Any]) -> Plan:
+    sizes = {name: tuple(stored[name]) for name in ("size", "read_size") if stored.get(name) is not None}
+    return Plan(**{**stored, **sizes})

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from budgetseg.classifiers.samples import place_of
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference.closing import STAGES, Closing
 from budgetseg.inference.interpolation import interpolate
@@ -25,7 +24,7 @@ SOME = np.random.default_rng(3).integers(0, H.n_subsets, 60, np.int32) * (np.ara
 
 @pytest.fixture
 def books() -> Books:
-    return Books(Ledger(None), StageCosts(), CostModel())
+    return Books(Ledger(None), StageCosts())
 
 
 def closing() -> Closing:

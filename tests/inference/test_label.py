@@ -14,16 +14,17 @@ from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
+from budgetseg.inference.carry import worked_on
 from budgetseg.inference.label import Labelled, Request, label_video
 from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.plan import LADDER
+from budgetseg.inference.plan import LADDER, Plan
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.window import Engine
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
 from budgetseg.types import Budget, UInt8
-from budgetseg.video import open_video
+from budgetseg.video import Frame, VideoSource, open_video
 from budgetseg.video.container import Container
 from tests.labelling.streets import N_FRAMES, SIZE, write_model, write_street
 
@@ -209,6 +210,57 @@ def test_whatever_the_budget_every_pixel_has_a_label(engine: Engine, street: Pat
     full = replace(labelled.plan, density=25, size=SHAPE[1:], stride=1, colour_only=False, prior=False)
     given_up = [note.removeprefix("the budget is below the floor: ") for note in labelled.ledgers[0].notes]
     assert given_up == labelled.plan.lacks(full)
+
+
+def test_the_largest_budget_decides_what_is_given_up(engine: Engine, street: Path) -> None:
+    budgets = Budget(5.0), Budget(80.0), Budget(200.0)  # supervoxels are believed to take 74 s
+    labelled = label(slow(engine, supervoxels=1e-3), street, *budgets)
+    early, *others = labelled.ledgers
+    assert labelled.plan is not None
+    assert labelled.plan.lacks(labelled.plan) == []
+    assert labelled.plan.stride == 1
+    assert early.notes == ["over before there are labels by the plan for 200 s: prior"]
+    assert [ledger.notes for ledger in others] == [[], []]
+    assert (labelled.labels[0] == engine.classifiers.prior.argmax()).all()
+    assert [labels.shape for labels in labelled.labels] == [SHAPE] * 3
+    assert early.budget_s == 5.0
+    assert early.overrun_s == 0
+    assert len(np.unique(labelled.labels[-1])) > 1
+
+
+def read_slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """From now on every frame takes so long."""
+
+    def slowly(source: VideoSource, plan: Plan) -> Iterator[Frame]:
+        for frame in worked_on(source, plan):
+            time.sleep(seconds)
+            yield frame
+
+    monkeypatch.setattr("budgetseg.inference.label.worked_on", slowly)
+
+
+def test_who_reads_slowly_gives_up_more(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    street = write_street(tmp_path / "large.mp4", 4, (256, 192))
+    read_slowly(monkeypatch, 0.05)
+    # 1 s for supervoxels of full size fits 1.15 s, but not what reading leaves of it.
+    labelled = label(slow(engine, supervoxels=1.0 / (4 * 192 * 256)), street, Budget(1.15))
+    plan = labelled.plan
+    assert plan is not None
+    assert (plan.size, plan.read_size) == ((96, 128), (192, 256))
+    assert labelled.ledgers[0].notes == [f"the budget is below the floor: {name}" for name in LADDER[:2]]
+    assert labelled.labels[0].shape == (4, 192, 256)
+
+
+def test_who_reads_for_longer_than_the_budget_has_the_prior(
+    engine: Engine, street: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_slowly(monkeypatch, 0.2)
+    labelled = label(engine, street, Budget(0.5))
+    (ledger,) = labelled.ledgers
+    assert ledger.notes == ["the budget is below the floor: prior"]
+    assert ledger.spent_s < 1.0
+    assert labelled.labels[0].shape == SHAPE
+    assert (labelled.labels[0] == engine.classifiers.prior.argmax()).all()
 
 
 def test_windows_share_the_budget(engine: Engine, street: Path) -> None:

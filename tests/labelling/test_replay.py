@@ -8,13 +8,14 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.label import Labelled, Request
-from budgetseg.inference.plan import Plan
+from budgetseg.inference.plan import Plan, choose_plan
 from budgetseg.inference.window import WindowRun
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.replay import replay
 from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, open_video
+from tests.labelling.streets import write_street
 
 
 def trace_of(loaded: LoadedModel, source: VideoSource, labelled: Labelled, n_budgets: int) -> Trace:
@@ -57,9 +58,9 @@ def test_an_expansion_that_was_cut_short_is_cut_at_the_same_place(
 ) -> None:
     source, close = open_video(street), WindowRun.close
 
-    def close_early(self: WindowRun, *_: object) -> float:
+    def close_early(self: WindowRun, *_: object) -> None:
         asked = iter(range(1, 1000))
-        return close(self, lambda: next(asked) >= n_moves)
+        close(self, lambda: next(asked) >= n_moves)
 
     with monkeypatch.context() as patch:
         patch.setattr(WindowRun, "close", close_early)
@@ -74,6 +75,22 @@ def test_a_run_below_the_floor_is_done_again_with_what_it_did_without(loaded: Lo
     labelled = replay(loaded.labeller.engine, source, _planned(loaded, source, plan))
     assert labelled.labels[0].shape == (12, 64, 96)
     assert np.array_equal(labelled.labels[0][0::2], labelled.labels[0][1::2])
+
+
+def test_frames_that_were_made_smaller_after_they_were_read_are_so_again(
+    loaded: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = open_video(write_street(tmp_path / "large.mp4", 4, (256, 192)))
+    sizes = iter([(192, 256), (96, 128)])
+
+    def shrink(full: Plan, *_: object) -> Plan:
+        return replace(choose_plan(full, np.inf, lambda _: 0.0), size=next(sizes))
+
+    monkeypatch.setattr("budgetseg.inference.label.choose_plan", shrink)
+    labelled = loaded.labeller.label(source, Request((Budget(2.0),)))
+    assert labelled.plan is not None
+    assert labelled.plan.read_size == (192, 256)
+    check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, 1)))
 
 
 def test_where_a_run_was_stopped_the_rest_is_the_likeliest_class(loaded: LoadedModel, street: Path) -> None:

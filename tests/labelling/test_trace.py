@@ -19,7 +19,7 @@ def made() -> Trace:
     windows = [WindowTrace(5, steps, [(1, 7), (2, None)], [0, 1]), WindowTrace(4, [], [(0, None)], [0, 0])]
     video, model = VideoMark("street", 9, 64, 48, "0f"), ModelMark("town", "/models/town", "a1")
     settings = {"budgets": ["2s", "inf"], "scope": "total", "seed": 3}
-    return Trace(video, model, settings, Plan(9, (48, 64), 25.0, stride=2), windows, ("labels/0.png", TRACE))
+    return Trace(video, model, settings, Plan(9, (48, 64), 25.0, stride=2, read_size=(96, 128)), windows, ("labels/0.png", TRACE))
 
 
 def test_a_trace_comes_back_as_it_was(tmp_path: Path) -> None:
