@@ -1,7 +1,9 @@
 """A video to labels under a budget; long ones in windows, which share it in proportion to their frames."""
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -129,7 +131,20 @@ def label_video(
     The clock started at `started`, on `time.perf_counter`, or starts now.
     """
     started = time.perf_counter() if started is None else started
-    return _Job(engine, source, request, stopped, started).run(earlier)
+    with _no_collection():
+        return _Job(engine, source, request, stopped, started).run(earlier)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Python looks for cycles of garbage when it likes, for a tenth of a second; not while a clock runs."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Job:
@@ -158,7 +173,8 @@ class _Job:
         for ledger in self.done.ledgers[: self.n_early]:
             ledger.note(f"over before there are labels by the plan for {budgets[-1].amount:g} s: prior")
         self.parts: list[list[UInt8]] = [[] for _ in budgets]
-        self.wholes = [np.empty((full.n_frames, *full.size), np.uint8) for _ in budgets]
+        # Filled now: the first touch of new memory takes as long as the system likes, and the end must be foretold.
+        self.wholes = [self._by_prior(full.n_frames) for _ in budgets]
         self.began_s = 0.0
         if plan.prior:
             self._label_by_prior(full.n_frames)

@@ -34,7 +34,7 @@ MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
 TURNS_S = 0.014  # that it leaves more where others always have the core first: a few turns of theirs
 MOST_TURNS = 0.02  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
-MARGIN_S = 0.001  # that the end leaves
+MARGIN_S = 0.002  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
@@ -247,6 +247,7 @@ class WindowRun:
                 self._work(left_s)
             for other in others:
                 other.result()  # what went wrong there is not lost
+        self.live.late = lambda: False  # the other one holds on to this run, and so to its frames
         self._learn_asking()
         return self._has_work()
 
