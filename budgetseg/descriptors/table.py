@@ -48,14 +48,16 @@ class Costs:
     needed: Int32
     kinds: Mapping[str, int]
 
-    def take(self, columns: Sequence[int]) -> "Costs":
-        """Of these descriptors, in this order; resources keep their numbers."""
+    def take(self, columns: Sequence[int], rows: Int64 | None = None) -> "Costs":
+        """Of these descriptors and supervoxels, None for all of them, in this order; resources keep their numbers."""
         n, n_descriptors = self.private_s.shape
-        cells = (np.arange(n)[:, None] * n_descriptors + np.asarray(columns, np.int64)).ravel()
+        rows = np.arange(n) if rows is None else rows
+        cells = (rows[:, None] * n_descriptors + np.asarray(columns, np.int64)).ravel()
         counts = self.first[cells + 1] - self.first[cells]
         first = np.concatenate([[0], np.cumsum(counts)])
         needed = self.needed[np.repeat(self.first[cells] - first[:-1], counts) + np.arange(first[-1])]
-        return Costs(self.private_s[:, list(columns)].copy(), self.resource_s, first, needed, self.kinds)
+        own_s = np.ascontiguousarray(self.private_s[np.ix_(rows, columns)])
+        return Costs(own_s, self.resource_s, first, needed, self.kinds)
 
     def full_s(self, columns: Sequence[int]) -> float:
         """Seconds that these descriptors cost for the whole video, with what they share made once."""

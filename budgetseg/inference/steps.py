@@ -144,9 +144,15 @@ def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def costs_of(world, state, i, costs, shares):  # type: ignore[no-untyped-def]
-    """Write what each descriptor of i costs now, (D,), and what it would if all who need a resource shared its cost."""
-    n_descriptors = world.private_s.shape[1]
+    """Write what each descriptor of i costs now, (D,), and what it would if all who need a resource shared its cost.
+
+    Nothing, where there is nothing to compute.
+    """
+    n_descriptors, lacks = world.private_s.shape[1], state.counts[ENABLED] & ~state.subsets[i]
     for d in range(n_descriptors):
+        costs[d] = shares[d] = 0.0
+        if not lacks >> d & 1:
+            continue
         cell, seconds, share = i * n_descriptors + d, world.private_s[i, d], world.private_s[i, d]
         for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
             r = world.needed[k]
@@ -192,9 +198,13 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
 def begin(world, state, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there."""
     withdraw(state, i)
-    cell = i * world.private_s.shape[1] + d
+    cell, is_new = i * world.private_s.shape[1] + d, False
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+        is_new |= not state.made[world.needed[k]]
         state.made[world.needed[k]] = True
+    if is_new:  # what costs less now may be wanted more; whoever is wanted less is found out when its turn comes
+        for k in range(world.first[i], world.first[i + 1]):
+            _outdate(state, world.others[k])
 
 
 @njit(cache=True, nogil=True)
@@ -224,9 +234,6 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
         state.status[i] = FINISHED
     if state.status[i] == FINISHED or order == WANTED:
         _tell(world, state, i, np.float32(1))
-    if order == WANTED:  # neighbours have heard something, and what i needed is there for them too
-        for k in range(world.first[i], world.first[i + 1]):
-            _outdate(state, world.others[k])
     if state.status[i] == CANDIDATE or _lacks(state, i):
         _push(state, i, _rank(world, state, order, i))
 

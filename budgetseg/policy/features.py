@@ -93,4 +93,6 @@ def fill_features(world, state, i, costs, shares, extended, out):  # type: ignor
 
 @njit(cache=True, nogil=True)
 def _log_ratio(seconds, usual_s):  # type: ignore[no-untyped-def]
-    return min(max(np.log(max(seconds, 1e-9) / usual_s), -6.0), 6.0)
+    if seconds <= 0:
+        return -6.0
+    return min(max(np.log(seconds / usual_s), -6.0), 6.0)

@@ -13,7 +13,7 @@ from budgetseg.inference.steps import WANTED, costs_of, finish, fits, next_stale
 from budgetseg.policy.features import fill_features, n_features
 from budgetseg.types import Float32
 
-__all__ = ["LinearPolicy", "best_action", "choose", "plan_policy", "random_policy"]
+__all__ = ["LinearPolicy", "best_action", "choose", "decide", "plan_policy", "random_policy"]
 
 NONE = -1
 
@@ -82,6 +82,16 @@ def _choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no
 @njit(cache=True, nogil=True)
 def choose(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Select, decide and finish until a descriptor is wanted: (supervoxel, descriptor), or (-1, -1)."""
+    while True:
+        i, action = decide(world, state, weights, extended, noise, order, reopen)
+        if i < 0 or action < world.private_s.shape[1]:
+            return i, action
+        finish(world, state, order, i)
+
+
+@njit(cache=True, nogil=True)
+def decide(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
+    """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
     while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
         if order == WANTED:
             _rank_stale(world, state, weights, extended, noise)
@@ -89,11 +99,9 @@ def choose(world, state, weights, extended, noise, order, reopen):  # type: igno
         if i < 0:
             break
         action, wanted = best_action(world, state, i, weights, extended, noise)
-        if order == WANTED and not re_rank(state, i, -wanted):
-            continue  # less wanted than when it was ranked: others come first
-        if action < world.private_s.shape[1]:
+        if order != WANTED or re_rank(state, i, -wanted):
             return i, action
-        finish(world, state, order, i)
+        # else it is less wanted than when it was ranked, and others come first
     return -1, -1
 
 
@@ -114,7 +122,8 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
     Finished is always allowed, unless reopened.
     """
     n_descriptors = world.private_s.shape[1]
-    costs, shares = np.empty(n_descriptors), np.empty(n_descriptors)
+    seconds = np.empty(2 * n_descriptors)
+    costs, shares = seconds[:n_descriptors], seconds[n_descriptors:]
     costs_of(world, state, i, costs, shares)
     affordable = 0
     for d in range(n_descriptors):

@@ -2,6 +2,6 @@
 
 from budgetseg.simulation.arena import NOT_COUNTED, Arena
 from budgetseg.simulation.reward import Reward, problem_of, reward, worth_of
-from budgetseg.simulation.simulate import act, play, simulate
+from budgetseg.simulation.simulate import act, advance, play, simulate
 
-__all__ = ["NOT_COUNTED", "Arena", "Reward", "act", "play", "problem_of", "reward", "simulate", "worth_of"]
+__all__ = ["NOT_COUNTED", "Arena", "Reward", "act", "advance", "play", "problem_of", "reward", "simulate", "worth_of"]

@@ -3,13 +3,13 @@
 import numpy as np
 from numba import njit
 
-from budgetseg.inference.episode import Episode
+from budgetseg.inference.episode import Choice, Episode
 from budgetseg.inference.state import SPENT_S
-from budgetseg.inference.steps import begin, cost_of, receive
-from budgetseg.policy.linear import LinearPolicy, choose
+from budgetseg.inference.steps import begin, cost_of, finish, receive
+from budgetseg.policy.linear import LinearPolicy, choose, decide
 from budgetseg.types import Float32, Float64
 
-__all__ = ["NOT_ASKED", "act", "look_up", "no_times", "play", "simulate"]
+__all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "simulate"]
 
 NOT_ASKED = np.empty((0, 0))
 """In place of times that nobody wants to know."""
@@ -34,6 +34,30 @@ def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64
     """Run an episode to its end, as `simulate` does."""
     how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
     simulate(episode.world, episode.state, said, *how, times_s)
+
+
+def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Choice | None:
+    """Take n decisions, and say what the next one is: a supervoxel and an action, D for Finished; None at the end.
+
+    The supervoxel stays selected: `act` may do something else with it.
+    """
+    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
+    region, action = _advance(episode.world, episode.state, said, *how, n, NOT_ASKED)
+    return None if region < 0 else (int(region), int(action))
+
+
+@njit(cache=True, nogil=True)
+def _advance(world, state, said, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
+    i, action = decide(world, state, weights, extended, noise, order, reopen)
+    for _ in range(n):
+        if i < 0:
+            break
+        if action == world.private_s.shape[1]:
+            finish(world, state, order, i)
+        else:
+            look_up(world, state, said, order, i, action, times_s)
+        i, action = decide(world, state, weights, extended, noise, order, reopen)
+    return i, action
 
 
 @njit(cache=True, nogil=True)

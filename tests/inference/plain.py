@@ -151,8 +151,10 @@ class PlainRun:
         own = [self.confidence(i), math.log(1.02 - self.confidence(i)), bool(self.has[i])]
         near = [sure, math.log(1.02 - sure), bool(heard), apart]
         rest = [math.log(sizes[i] / sizes.mean()), math.log(left_s / self.full_s()), 1 - len(self.finished) / n]
-        costs = [cost(i, d) for cost in (self.cost_s, self.share_s) for d in range(self.n_descriptors)]
-        return np.array([*paper, *own, *near, *rest, *np.clip(np.log(np.array(costs) * n / self.full_s()), -6, 6)])
+        missing = self.enabled - self.has[i]
+        every = [(cost, d) for cost in (self.cost_s, self.share_s) for d in range(self.n_descriptors)]
+        costs = [math.log(cost(i, d) * n / self.full_s()) if d in missing else -6 for cost, d in every]
+        return np.array([*paper, *own, *near, *rest, *np.clip(costs, -6, 6)])
 
     def full_s(self) -> float:
         if self.shared:

@@ -1,0 +1,85 @@
+"""How good a policy is: runs in described videos, and what the right pixels at their ends are worth."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.inference.episode import Selection
+from budgetseg.policy.linear import LinearPolicy
+from budgetseg.simulation import Arena, play, reward, worth_of
+from budgetseg.types import Float64
+
+__all__ = ["Judge", "Player", "Trial"]
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """Who plays: a policy, and the order of selection that it is made for."""
+
+    policy: LinearPolicy
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run to judge by.
+
+    Attributes
+    ----------
+    arena : number of the video
+    fraction : of the full cost, the budget
+    seed : of what is random
+    """
+
+    arena: int
+    fraction: float
+    seed: int
+
+
+class Judge:
+    """Scores of players.
+
+    Parameters
+    ----------
+    arenas : described videos with labels, of one model
+    names : of the descriptors that may be computed
+    balance : what a score is, from 0 for the share of pixels that are right to 1 for the average over classes
+    cores : runs at a time
+    """
+
+    def __init__(self, arenas: Sequence[Arena], names: Sequence[str], balance: float, cores: int = 1) -> None:
+        self.arenas, self.names, self.balance, self.cores = list(arenas), tuple(names), balance, cores
+        self.full_s = [arena.full_s(names) for arena in self.arenas]
+        self.worth = worth_of(np.concatenate([arena.truth for arena in self.arenas]), balance)
+
+    def trials(self, fractions: Sequence[float], n_seeds: int, first_seed: int = 0) -> list[Trial]:
+        """Every video with every budget, so many times."""
+        seeds = range(first_seed, first_seed + n_seeds)
+        return [Trial(k, f, seed) for seed in seeds for f in fractions for k in range(len(self.arenas))]
+
+    def draw(self, fractions: Sequence[float], n: int, rng: np.random.Generator) -> list[Trial]:
+        """Trials of about n supervoxels in all, in different videos as long as there are any."""
+        order, total, drawn = rng.permutation(len(self.arenas)).tolist(), 0, []
+        for k in order:
+            drawn.append(Trial(k, float(rng.choice(fractions)), int(rng.integers(2**31))))
+            total += len(self.arenas[k])
+            if total >= n:
+                break
+        return drawn
+
+    def scores(self, players: Sequence[Player], trials: Sequence[Trial]) -> Float64:
+        """Of each player: what its right pixels are worth, if those of all the trials' pixels are worth 1."""
+        jobs = [(player, trial) for player in players for trial in trials]
+        with ThreadPoolExecutor(self.cores) as pool:
+            found = np.array(list(pool.map(lambda job: self.score(*job), jobs))).reshape(len(players), -1)
+        most = sum(float(self.arenas[trial.arena].truth.sum(axis=0) @ self.worth) for trial in trials)
+        return np.asarray(found.sum(axis=1) / most)
+
+    def score(self, player: Player, trial: Trial) -> float:
+        """What the right pixels of a run are worth, if those of all videos together are worth 1."""
+        arena, budget_s = self.arenas[trial.arena], trial.fraction * self.full_s[trial.arena]
+        episode = arena.begin(budget_s, self.names, player.selection, trial.seed)
+        play(episode, arena.said, player.policy)
+        return reward(arena, episode.state).score(self.worth)
