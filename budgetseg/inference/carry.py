@@ -21,11 +21,11 @@ def worked_on(source: VideoSource, plan: Plan) -> VideoSource:
     return replace(source, size=(width, height), span=span)
 
 
-def reduced(frames: UInt8, plan: Plan) -> UInt8:
-    """Frames (t, h, w, 3) that were read, at the size that a plan works on."""
-    if frames.shape[1:3] == plan.size:
+def reduced(frames: UInt8, size: tuple[int, int]) -> UInt8:
+    """Frames (t, h, w, 3) that were read, at the size, rows and columns, that is worked on."""
+    if frames.shape[1:3] == size:
         return np.ascontiguousarray(frames)
-    height, width = plan.size
+    height, width = size
     return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA) for frame in frames])
 
 

@@ -187,8 +187,7 @@ class _Job:
         for k, read in enumerate(self._windows()):
             if self.stopped() and k:
                 break
-            if k == 0:
-                self._plan_again(len(read))
+            self._plan_again(len(read), n_done)
             if self.plan.prior:
                 break
             run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
@@ -198,7 +197,7 @@ class _Job:
             self.began_s = self._now_s()
         if n_done == 0 and self.is_late:
             self._change_plan(replace(self.plan, prior=True))
-        if self.plan.prior:
+        if self.plan.prior and n_done == 0:
             self._label_by_prior(self.full.n_frames)
         elif n_done == 0:
             raise VideoError(f"'{self.source.name}' gives no frame; check the file")
@@ -209,16 +208,20 @@ class _Job:
                 self._note(f"{why}: the rest of the video has the most frequent class")
                 self._label_by_prior(missing)
 
-    def _plan_again(self, n_read: int) -> None:
-        """Do without more where reading so many frames took longer than was foretold."""
+    def _plan_again(self, n_read: int, n_done: int) -> None:
+        """Do without more in this window, and those after it, where reading it took longer than was foretold."""
         if self.is_fixed or self.end_s == np.inf:
             return
         is_all = n_read >= self.plan.n_worked
-        n_left = 0 if is_all else self.plan.n_worked - n_read
-        # With more to be read, windows must begin where they began.
-        longest = LONGEST_STRIDE if is_all else self.plan.stride
-        plan = choose_plan(self.plan, self.end_s - self._now_s(), lambda plan: self._floor_s(plan, n_left), longest)
-        self._change_plan(plan)
+        # With more to be read, windows must begin where they began, and have labels of their own.
+        longest, least_s = (LONGEST_STRIDE, 0.0) if is_all else (self.plan.stride, 1e-3)
+        left_s = max(self._window_end_s(n_read, n_done) - self._now_s(), least_s)
+
+        def floor_s(plan: Plan) -> float:
+            return self._floor_s(plan, -(-n_read * self.plan.stride // plan.stride), is_read=True)
+
+        plan = choose_plan(self.plan, left_s, floor_s, longest)
+        self._change_plan(plan if is_all else replace(plan, prior=False))
 
     def _change_plan(self, plan: Plan) -> None:
         """Go on by another plan, of frames that are read as before."""
@@ -230,11 +233,12 @@ class _Job:
         """A window with its supervoxels; of smaller frames, where those that were read take too long."""
         stride = self.plan.stride // self.read_stride
         while True:
-            frames = reduced(read[::stride], self.plan)
+            size = self.plan.size if known is None else known.supervoxels.ids.shape[1:3]
+            frames = reduced(read[::stride], size)
             run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
             run.stopped = self.stopped
             n_supervoxels, half = self.plan.supervoxels_in(len(frames)), smaller(self.plan)
-            is_free = k == 0 and half is not None and not self.is_fixed
+            is_free = half is not None and not self.is_fixed
             latest_s = self._latest_s(len(frames), n_done) if is_free else np.inf
             try:
                 run.prepare(n_supervoxels, self._enabled(), known, latest_s)
@@ -248,7 +252,11 @@ class _Job:
         height, width = self.plan.size
         left_s = self.books.foretold_s("preparation", float(n_frames * height * width))
         left_s += sum(self.books.foretold_s(*stage) for stage in self._end_of(n_frames))
-        return self.began_s + self._share_of(n_frames, n_done) * (self.end_s - self.began_s) - left_s
+        return self._window_end_s(n_frames, n_done) - left_s
+
+    def _window_end_s(self, n_frames: int, n_done: int) -> float:
+        """When the labels of a window must be there."""
+        return self.began_s + self._share_of(n_frames, n_done) * (self.end_s - self.began_s)
 
     def _label_window(self, run: WindowRun, n_done: int) -> None:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
@@ -364,7 +372,7 @@ class _Job:
 
     def _windows(self) -> Iterator[UInt8]:
         """Frames, a window at a time; no more where time is up while they are read."""
-        height, width = self.plan.size
+        height, width = self.plan.read_size or self.plan.size
         self.read_stride, self.is_late = self.plan.stride, False
         frames = iter(worked_on(self.source, self.plan))
         longest = self.request.window or max(8, WINDOW_PIXELS // (height * width))
@@ -386,17 +394,15 @@ class _Job:
             self.books.book("decode", self._decode_work(n), spent_s, f"decode {self.source.clip.path.suffix}")
             yield window[:n]
 
-    def _floor_s(self, plan: Plan, n_to_read: int | None = None) -> float:
-        """Seconds that a plan costs without any descriptor, with so many frames still to be read; all, if None."""
+    def _floor_s(self, plan: Plan, n_frames: int | None = None, is_read: bool = False) -> float:
+        """Seconds that so many of the frames of a plan, or all, cost without any descriptor."""
         if plan.prior:
             return 0.0
-        n_to_read = plan.n_worked if n_to_read is None else n_to_read
-        stages = [
-            (f"decode {self.source.clip.path.suffix}", self._decode_work(n_to_read)),
-            (self.engine.supervoxels_line, plan.n_pixels),
-            ("preparation", plan.n_pixels),
-            *self._end_of(plan.n_worked, plan),
-        ]
+        n = plan.n_worked if n_frames is None else n_frames
+        n_pixels = float(n * plan.size[0] * plan.size[1])
+        stages = [(self.engine.supervoxels_line, n_pixels), ("preparation", n_pixels), *self._end_of(n, plan)]
+        if not is_read:
+            stages.append((f"decode {self.source.clip.path.suffix}", self._decode_work(n)))
         return sum(self.books.foretold_s(*stage) for stage in stages)
 
     def _end_of(self, n_frames: int, plan: Plan | None = None) -> list[tuple[str, float]]:

@@ -29,7 +29,8 @@ class Plan:
     stride : every so many frames are worked on, the others take the labels of the nearest
     colour_only : no other descriptor is considered
     prior : nothing is computed at all
-    read_size : height and width at which frames are read, where only then it showed that they had to be smaller
+    read_size : height and width at which frames are read, where only then it showed that they had to be smaller;
+        windows before that are of larger frames
     """
 
     n_frames: int

@@ -1,6 +1,7 @@
 """A model at work: videos in, labels out, within a budget."""
 
 import atexit
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -58,6 +59,8 @@ class Labeller:
         )
         warm_up(self.engine)
         calibrate_stages(self.engine)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: to look through it for garbage takes a tenth of a second each time
         atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
 
     def label(

@@ -29,7 +29,7 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
         run = WindowRun(engine, frames, ledger, started)
-        run.prepare(trace.plan.supervoxels_in(len(frames)))
+        run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
         for whole, painted in zip(labels, _play(run, window), strict=True):
             part = carry(painted, trace.plan, shape[1:])[: shape[0] - start]
@@ -44,7 +44,7 @@ def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:
     """Frames of each window, at the size at which they were worked on."""
     frames = iter(worked_on(source, trace.plan))
     for window in trace.windows:
-        yield reduced(np.stack([frame.pixels for frame in islice(frames, window.n_frames)]), trace.plan)
+        yield reduced(np.stack([frame.pixels for frame in islice(frames, window.n_frames)]), window.size)
 
 
 def _play(run: WindowRun, window: WindowTrace) -> list[UInt8]:

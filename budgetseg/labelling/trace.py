@@ -16,7 +16,7 @@ from budgetseg.video import VideoSource
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
 
 TRACE = "trace.json"
-FORMAT = 1
+FORMAT = 2
 STEP = ("region", "descriptor", "at_s", "spent_s")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
@@ -90,13 +90,16 @@ class WindowTrace:
 
     Attributes
     ----------
-    n_frames : that were worked on
+    n_frames, size : frames that were worked on, and their height and width
+    n_supervoxels : that they were cut into
     steps : descriptors that were computed, those of earlier runs first
     closings : after how many steps supervoxels were labelled, and after how many moves that was enough, None for all
     painted : which of the closings each budget has its labels from
     """
 
     n_frames: int
+    size: tuple[int, int]
+    n_supervoxels: int
     steps: Sequence[Step]
     closings: Sequence[tuple[int, int | None]]
     painted: Sequence[int]
@@ -106,20 +109,32 @@ class WindowTrace:
         """Of a window that was labelled, perhaps going on from an earlier run."""
         before = [] if earlier is None else list(earlier.steps)
         closings = [(len(before) + n_steps, n_moves) for n_steps, n_moves in why.closings]
-        return cls(len(why.known.supervoxels.ids), [*before, *why.trace], closings, list(why.painted))
+        supervoxels = why.known.supervoxels
+        n_frames, height, width = supervoxels.ids.shape
+        steps = [*before, *why.trace]
+        return cls(n_frames, (height, width), len(supervoxels), steps, closings, list(why.painted))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; steps by column, which is a third as long."""
         steps = {name: [getattr(step, name) for step in self.steps] for name in STEP}
         seconds = {name: [round(value, 7) for value in steps[name]] for name in ("at_s", "spent_s")}
-        return {"n_frames": self.n_frames, "steps": steps | seconds, "closings": self.closings, "painted": self.painted}
+        return {
+            "n_frames": self.n_frames,
+            "size": self.size,
+            "n_supervoxels": self.n_supervoxels,
+            "steps": steps | seconds,
+            "closings": self.closings,
+            "painted": self.painted,
+        }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "WindowTrace":
         """From JSON."""
         steps = [Step(*step) for step in zip(*(stored["steps"][name] for name in STEP), strict=True)]
         closings = [(int(n_steps), n_moves) for n_steps, n_moves in stored["closings"]]
-        return cls(int(stored["n_frames"]), steps, closings, [int(k) for k in stored["painted"]])
+        height, width = map(int, stored["size"])
+        painted = [int(k) for k in stored["painted"]]
+        return cls(int(stored["n_frames"]), (height, width), int(stored["n_supervoxels"]), steps, closings, painted)
 
 
 @dataclass(frozen=True, eq=False)

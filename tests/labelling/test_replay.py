@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.label import Labelled, Request
+from budgetseg.inference.label import Earlier, Labelled, Request
 from budgetseg.inference.plan import Plan, choose_plan
 from budgetseg.inference.window import WindowRun
 from budgetseg.labelling.loaded import LoadedModel
@@ -93,6 +93,26 @@ def test_frames_that_were_made_smaller_after_they_were_read_are_so_again(
     check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, 1)))
 
 
+def test_so_they_are_where_only_the_later_windows_are_smaller(
+    loaded: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = open_video(write_street(tmp_path / "large.mp4", 8, (256, 192)))
+    sizes = iter([(192, 256), (192, 256), (96, 128)])
+
+    def shrink(full: Plan, *_: object) -> Plan:
+        return replace(full, size=next(sizes))
+
+    monkeypatch.setattr("budgetseg.inference.label.choose_plan", shrink)
+    labelled = loaded.labeller.label(source, Request((Budget(2.0),), window=4))
+    assert [why.known.supervoxels.ids.shape for why in labelled.whys] == [(4, 192, 256), (4, 96, 128)]
+    trace = trace_of(loaded, source, labelled, 1)
+    check_same(labelled, replay(loaded.labeller.engine, source, trace))
+    earlier = Earlier(trace.plan, [why.known for why in labelled.whys])
+    more = loaded.labeller.label(source, Request((Budget(np.inf),), window=4), earlier=earlier)
+    assert [why.known.supervoxels.ids.shape for why in more.whys] == [(4, 192, 256), (4, 96, 128)]
+    assert more.labels[0].shape == (8, 192, 256)
+
+
 def test_where_a_run_was_stopped_the_rest_is_the_likeliest_class(loaded: LoadedModel, street: Path) -> None:
     source = open_video(street)
     labelled = loaded.labeller.label(source, Request((Budget(0.5, is_share=True),), "descriptors", window=4))
@@ -113,5 +133,5 @@ def test_a_trace_of_something_else_is_refused(loaded: LoadedModel, street: Path)
 
 def _planned(loaded: LoadedModel, source: VideoSource, plan: Plan) -> Trace:
     settings = {"budgets": ["1s"], "scope": "total"}
-    window = WindowTrace(6, [], [(0, None)], [0])
+    window = WindowTrace(6, plan.size, 60, [], [(0, None)], [0])
     return Trace(VideoMark.of(source, 12), loaded.mark, settings, plan, [window])

@@ -16,10 +16,15 @@ from tests.labelling.streets import write_street
 
 def made() -> Trace:
     steps = [Step(3, 0, 0.125, 0.5), Step(1, 1, 0.625, 0.25)]
-    windows = [WindowTrace(5, steps, [(1, 7), (2, None)], [0, 1]), WindowTrace(4, [], [(0, None)], [0, 0])]
+    windows = [
+        WindowTrace(5, (96, 128), 125, steps, [(1, 7), (2, None)], [0, 1]),
+        WindowTrace(4, (48, 64), 100, [], [(0, None)], [0, 0]),
+    ]
     video, model = VideoMark("street", 9, 64, 48, "0f"), ModelMark("town", "/models/town", "a1")
     settings = {"budgets": ["2s", "inf"], "scope": "total", "seed": 3}
-    return Trace(video, model, settings, Plan(9, (48, 64), 25.0, stride=2, read_size=(96, 128)), windows, ("labels/0.png", TRACE))
+    return Trace(
+        video, model, settings, Plan(9, (48, 64), 25.0, stride=2, read_size=(96, 128)), windows, ("labels/0.png", TRACE)
+    )
 
 
 def test_a_trace_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -40,7 +45,7 @@ def test_a_folder_without_a_usable_trace_is_one_line(tmp_path: Path) -> None:
     for damage, line in (
         ("[]", "is damaged"),
         ("{", "is damaged"),
-        (json.dumps(stored | {"format": 99}), "has format 99, not 1; label the video anew"),
+        (json.dumps(stored | {"format": 99}), "has format 99, not 2; label the video anew"),
         (json.dumps(stored | {"plan": {}}), "is damaged"),
         (json.dumps(stored | {"windows": [{}]}), "is damaged"),
     ):
