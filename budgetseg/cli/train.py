@@ -46,10 +46,14 @@ def train(
     plans: Annotated[
         bool, typer.Option(help="Choose static plans at the end, for runs without a learned policy; takes minutes.")
     ] = True,
+    policies: Annotated[
+        bool, typer.Option(help="Learn policies at the end, for every budget; takes minutes each, a line a round.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Of learning policies.")] = 0,
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
 ) -> None:
-    """Describe all videos of a split, learn the classifiers and the CRF, choose static plans, and write a model.
+    """Describe all videos of a split, learn classifiers, CRF and policies, choose static plans, and write a model.
 
     Without --networks they are trained first, which needs PyTorch, pip install 'budgetseg[train]', and had better have
     a GPU; --descriptors colour,hog,hof,mbh does without them. After an interruption, the same command goes on where it
@@ -60,6 +64,7 @@ def train(
     from budgetseg.crf.learning import Recipe as CrfRecipe
     from budgetseg.descriptors.describe import Plan
     from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
+    from budgetseg.learning.policies import Recipe as PolicyRecipe
     from budgetseg.learning.train import TrainRecipe, train_model
     from budgetseg.supervoxels.tiers import tier_named
 
@@ -70,6 +75,7 @@ def train(
         crf=CrfRecipe(balance=balance, n_rounds=rounds),
         plans=PlanRecipe(balance=balance) if plans else None,
         networks=NetworkRecipe(n_steps=network_steps, device=device),
+        policies=PolicyRecipe(balance=balance, seed=seed) if policies else None,
     )
     with ExitStack() as stages:
 
@@ -78,6 +84,11 @@ def train(
             return stages.enter_context(progress(what, total, unit))
 
         place = work or output.with_name(f"{output.name}-work")
-        report = train_model(plan, output, place, recipe, cores_for(threads), stage)
+        report = train_model(plan, output, place, recipe, cores_for(threads), stage, _tell)
     typer.echo(f"Calibration error of H on unseen folds: {100 * report.calibration_error:.1f} %")
     typer.echo(f"The model is in {output}")
+
+
+def _tell(line: str) -> None:
+    """To the terminal, beside the answer."""
+    typer.echo(line, err=True)

@@ -56,7 +56,7 @@ class Costs:
         counts = self.first[cells + 1] - self.first[cells]
         first = np.concatenate([[0], np.cumsum(counts)])
         needed = self.needed[np.repeat(self.first[cells] - first[:-1], counts) + np.arange(first[-1])]
-        own_s = np.ascontiguousarray(self.private_s[np.ix_(rows, columns)])
+        own_s = np.ascontiguousarray(self.private_s[rows][:, list(columns)])
         return Costs(own_s, self.resource_s, first, needed, self.kinds)
 
     def full_s(self, columns: Sequence[int]) -> float:

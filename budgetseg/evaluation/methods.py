@@ -1,10 +1,11 @@
 """What is compared: methods by name, the descriptors of each, and how it spends a budget.
 
-A method's twin that ends in `-full` has the network `dcnn` beside the hand-made descriptors.
+A method's twin that ends in `-full` has the network `dcnn` beside the hand-made descriptors; that of `budget-nhbrnk` is
+the paper's `budget-full`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from budgetseg.baselines.paper import BASELINES, run_baseline
@@ -14,9 +15,10 @@ from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.errors import UsageError
 from budgetseg.inference.state import State
 from budgetseg.models.bundle import Model
+from budgetseg.policy.learned import SELECTIONS, learned_for
 from budgetseg.policy.static import nearest_plan
 from budgetseg.policy.whole import whole_policy_for
-from budgetseg.simulation import Arena
+from budgetseg.simulation import Arena, play
 from budgetseg.types import Float64
 
 __all__ = ["METHODS", "Method", "methods_named"]
@@ -35,12 +37,14 @@ class Method:
     descriptors : that it may compute
     run : how it spends a budget; None where it computes everything, whatever that costs
     with_crf : whether neighbours have a say at the end
+    needs : what a model must have been trained with, for its descriptors and costs; None where it must not
     """
 
     name: str
     descriptors: tuple[str, ...]
     run: Run | None = None
     with_crf: bool = True
+    needs: Callable[[Model, Sequence[str], str], object | None] | None = None
 
 
 def _static(arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
@@ -60,22 +64,45 @@ def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, 
     return run_wholes(arena, policy, budget_s, seed, times_s, rest)
 
 
-def _both(kind: str, run: Run | None = None, with_crf: bool = True) -> tuple[Method, Method]:
-    full = (*HAND_MADE, "dcnn")
-    return Method(kind, HAND_MADE, run, with_crf), Method(f"{kind}-full", full, run, with_crf)
+def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
+    own = learned_for(arena.model.policies, name, names, arena.pricing)
+    assert own is not None
+    episode = arena.begin(budget_s, names, own.selection, seed)
+    play(episode, arena.said, own.policy, times_s)
+    return episode.state
 
 
-_EVERY = (
-    *_both("unary", with_crf=False),
-    *_both("crf"),
-    *_both("static", _static),
-    *(method for name in BASELINES for method in _both(name, partial(_baseline, name))),
-    *_both("baseline3", partial(_baseline3, False)),
-    *_both("baseline3-rest", partial(_baseline3, True)),
+def _plan_for(model: Model, names: Sequence[str], costs: str) -> object | None:
+    return nearest_plan(model.plans, 1.0, names, costs)
+
+
+def _wholes_for(model: Model, names: Sequence[str], costs: str) -> object | None:
+    return whole_policy_for(model.wholes, names, costs)
+
+
+def _policy_for(method: str, model: Model, names: Sequence[str], costs: str) -> object | None:
+    return learned_for(model.policies, method, names, costs)
+
+
+def _both(method: Method) -> tuple[Method, Method]:
+    """A method, and its twin that has the network; the paper has a name of its own for one of them."""
+    name = "budget-full" if method.name == "budget-nhbrnk" else f"{method.name}-full"
+    return method, replace(method, name=name, descriptors=(*HAND_MADE, "dcnn"))
+
+
+_KINDS = (
+    Method("unary", HAND_MADE, with_crf=False),
+    Method("crf", HAND_MADE),
+    Method("static", HAND_MADE, _static, needs=_plan_for),
+    *(Method(name, HAND_MADE, partial(_baseline, name)) for name in BASELINES),
+    Method("baseline3", HAND_MADE, partial(_baseline3, False), needs=_wholes_for),
+    Method("baseline3-rest", HAND_MADE, partial(_baseline3, True), needs=_wholes_for),
+    *(Method(name, HAND_MADE, partial(_learned, name), needs=partial(_policy_for, name)) for name in SELECTIONS),
 )
+_EVERY = tuple(own for kind in _KINDS for own in _both(kind))
 
 METHODS = {method.name: method for method in _EVERY}
-"""The paper's unbounded systems and H alone, the best static plan, and the paper's baselines."""
+"""The paper's unbounded systems and H alone, the best static plan, the paper's baselines, and learned policies."""
 
 
 def methods_named(names: Sequence[str], model: Model, costs: str = "shared") -> list[Method]:
@@ -97,8 +124,6 @@ def _obstacle(method: Method, model: Model, costs: str) -> str:
     missing = [name for name in method.descriptors if name not in model.classifiers.names]
     if missing:
         return f"{method.name} needs {', '.join(missing)}, which the model was trained without"
-    if method.run is _static and nearest_plan(model.plans, 1.0, method.descriptors, costs) is None:
-        return f"{method.name} needs static plans for {costs} costs, which the model has not; train it again"
-    if method.name.startswith("baseline3") and whole_policy_for(model.wholes, method.descriptors, costs) is None:
-        return f"{method.name} needs its policy for {costs} costs, which the model has not; train it again"
+    if method.needs is not None and method.needs(model, method.descriptors, costs) is None:
+        return f"{method.name} needs more than the model has for {costs} costs; train it again, with plans and policies"
     return ""

@@ -112,7 +112,8 @@ def world_of(graph: Graph, costs: Costs) -> World:
     near = neighbours_of(graph)
     sizes = np.log(graph.sizes / graph.sizes.mean()).astype(np.float32)
     bins = _seen_from(graph, near.first)
-    users = _users_of(costs.first, costs.needed, *costs.private_s.shape, len(costs.resource_s))
+    n, n_descriptors = costs.private_s.shape
+    users = _users_of(costs.first, costs.needed, n, n_descriptors, len(costs.resource_s))
     return World(*near, bins, sizes, costs.private_s, costs.resource_s, costs.first, costs.needed, users)
 
 

@@ -57,7 +57,7 @@ class Round:
     ----------
     player : the best so far
     score : its score in the held-out videos
-    train_score : that in the videos it learns from
+    train_score : that in the trials of this round
     gained : whether this round found it
     n_states, n_rollouts : tried so far
     actions : (D + 1,) share of the states of this round in which each action was best
@@ -98,16 +98,14 @@ def iterate(
         if gained:
             best, best_score = players[int(scores.argmax())], float(scores.max())
         idle = 0 if gained else idle + 1
-        tell(_round(train, best, best_score, gained, visited))
+        train_score = float(train.scores([best], drawn)[0])
+        tell(_round(best, best_score, train_score, gained, visited))
     return best
 
 
-def _round(train: Judge, best: Player, score: float, gained: bool, visited: Sequence[Visited]) -> Round:
-    n_actions = len(best.policy.weights)
-    last = visited[-1].scores
+def _round(best: Player, score: float, train_score: float, gained: bool, visited: Sequence[Visited]) -> Round:
+    n_actions, last = len(best.policy.weights), visited[-1].scores
     actions = np.bincount(np.nanargmax(last, axis=1), minlength=n_actions) / max(len(last), 1)
-    trials = train.trials((0.2,), 1)
-    train_score = float(train.scores([best], trials)[0])
     n_states, n_rollouts = (sum(some) for some in zip(*((len(v.scores), v.n_rollouts) for v in visited), strict=True))
     return Round(best, score, train_score, gained, n_states, n_rollouts, actions)
 
@@ -127,7 +125,7 @@ def classify(visited: Visited, penalty: float) -> Float32:
         weights[seen, 0] = 10
         return weights.astype(np.float32)
     centre, scale = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-3)
-    machine = LinearSVC(C=penalty, multi_class="crammer_singer", fit_intercept=False, random_state=0, max_iter=5000)
+    machine = LinearSVC(C=penalty, multi_class="crammer_singer", fit_intercept=False, random_state=0, max_iter=20_000)
     scaled = (features - centre) / scale
     scaled[:, 0] = 1  # the constant
     machine.fit(scaled, best, sample_weight=np.minimum(spread[clear] / np.median(spread[clear]), 10))

@@ -8,8 +8,8 @@ import numpy as np
 
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.simulation import Arena, play, reward, worth_of
-from budgetseg.types import Float64
+from budgetseg.simulation import Arena, Reward, play, reward, worth_of
+from budgetseg.types import Float64, Int64
 
 __all__ = ["Judge", "Player", "Trial"]
 
@@ -77,9 +77,18 @@ class Judge:
         most = sum(float(self.arenas[trial.arena].truth.sum(axis=0) @ self.worth) for trial in trials)
         return np.asarray(found.sum(axis=1) / most)
 
+    def right(self, player: Player, trials: Sequence[Trial]) -> Int64:
+        """Right pixels of each class, (L,), in all the trials."""
+        with ThreadPoolExecutor(self.cores) as pool:
+            return np.asarray(sum(pool.map(lambda trial: self.run(player, trial).right, trials)))
+
     def score(self, player: Player, trial: Trial) -> float:
         """What the right pixels of a run are worth, if those of all videos together are worth 1."""
+        return self.run(player, trial).score(self.worth)
+
+    def run(self, player: Player, trial: Trial) -> Reward:
+        """Where a player ends up."""
         arena, budget_s = self.arenas[trial.arena], trial.fraction * self.full_s[trial.arena]
         episode = arena.begin(budget_s, self.names, player.selection, trial.seed)
         play(episode, arena.said, player.policy)
-        return reward(arena, episode.state).score(self.worth)
+        return reward(arena, episode.state)

@@ -73,10 +73,8 @@ class _Run:
         own, features, scores = self._episode.copy(), [], []
         play(own, self._arena.said, self._player.policy)
         start = reward(self._arena, own.state).labels  # one labelling that all expansions begin with
-        n = min(self._recipe.n_states, own.n_decisions)
-        steps = np.diff(np.sort(self._rng.choice(own.n_decisions, n, replace=False)), prepend=0) if n else []
-        for step in steps:
-            choice = advance(self._episode, self._arena.said, self._player.policy, int(step))
+        for step in self._steps(own.n_decisions):
+            choice = advance(self._episode, self._arena.said, self._player.policy, step)
             if choice is None:
                 break
             features.append(features_of(self._episode, choice[0], self._player.policy.extended))
@@ -85,6 +83,12 @@ class _Run:
             shape = own.world.n_descriptors + 1, self._player.policy.weights.shape[1]
             return Visited(np.empty((0, shape[1]), np.float32), np.empty((0, shape[0])))
         return Visited(np.array(features), np.array(scores))
+
+    def _steps(self, n_decisions: int) -> list[int]:
+        """From each of the states to be tried to the next, in decisions."""
+        n = min(self._recipe.n_states, n_decisions)
+        places = np.sort(self._rng.choice(n_decisions, n, replace=False)) if n else np.empty(0, np.int64)
+        return list(np.diff(places, prepend=0).tolist())
 
     def _try_all(self, region: int, start: Int32) -> Float64:
         """Mean score of every action over the draws; each branches from the same state."""

@@ -56,8 +56,11 @@ class Found:
 
 
 def directions(descriptors: Sequence[str], labels: Sequence[str], names: Sequence[str]) -> Float32:
-    """(P, D + 1, F): what is moved together. Every general feature for all descriptors in `names` at once; for each of
-    them alone the constant, what is there already, and the time left."""
+    """(P, D + 1, F): what is moved together.
+
+    Every general feature for all descriptors in `names` at once; for each of them alone the constant, what is there
+    already, and the time left.
+    """
     features = feature_names(tuple(descriptors), tuple(labels), extended=True)
     found: list[list[tuple[str, str]]] = [[(name, feature) for name in names] for feature in GENERAL]
     found += [[(name, f"{cost} of {name}") for name in names] for cost in ("cost", "share")]

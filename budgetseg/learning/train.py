@@ -1,13 +1,13 @@
 """From labelled videos to a model: the job behind `budgetseg train`.
 
     networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF
-    ─► static plans ─► Baseline3 ─► model
+    ─► static plans ─► Baseline3 ─► policies ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -32,6 +32,8 @@ from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
+from budgetseg.learning.policies import Recipe as PolicyRecipe
+from budgetseg.learning.policies import learn_policies, n_policies
 from budgetseg.learning.qlearning import learn_wholes, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
@@ -52,12 +54,14 @@ class TrainRecipe:
     crf : of the CRF
     plans : of choosing static plans, and of Baseline3; None for neither
     networks : of those that are trained where none are given
+    policies : of learning them; None for none
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
     crf: CrfRecipe = field(default_factory=CrfRecipe)
     plans: PlanRecipe | None = field(default_factory=PlanRecipe)
     networks: NetworkRecipe = field(default_factory=NetworkRecipe)
+    policies: PolicyRecipe | None = field(default_factory=PolicyRecipe)
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,15 @@ class Report:
 
 
 def train_model(
-    plan: Plan, output: Path, work: Path, recipe: TrainRecipe, cores: int = 1, stage: Stage = lambda *_: lambda _: None
+    plan: Plan,
+    output: Path,
+    work: Path,
+    recipe: TrainRecipe,
+    cores: int = 1,
+    stage: Stage = lambda *_: lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Report:
-    """Train on the splits of a plan and write the model to `output`."""
+    """Train on the splits of a plan and write the model to `output`; `tell` hears how policies come along."""
     _try_out(output)
     plan = with_networks(plan, work / "networks", recipe.networks, cores, stage)
     tables = _describe(plan, work / "table", cores, stage)
@@ -94,6 +104,10 @@ def train_model(
         advance = stage("whole descriptors", n_scores(learned), "sets")
         wholes = learn_wholes(learned, recipe.plans.balance, work / "wholes.json", cores, advance)
         model = replace(model, wholes=wholes)
+    if recipe.policies is not None:
+        advance = stage("policies", n_policies(model.classifiers.names, recipe.policies), "policies")
+        policies = learn_policies(learned, recipe.policies, work / "policies", cores, advance, tell)
+        model = replace(model, policies=policies)
     save_model(model, output)
     return Report(fitted.decays, fitted.calibration_error)
 

@@ -1,7 +1,7 @@
 """A trained model as a folder: what it knows, in files that cannot run anything.
 
-manifest.json        format, classes, descriptors, settings, static plans, and a digest of every other file
-arrays.safetensors   H, the CRF and the values of Baseline3
+manifest.json        format, classes, descriptors, settings, static plans, policies, and a digest of every other file
+arrays.safetensors   H, the CRF, the weights of policies and the values of Baseline3
 networks/            NAME.onnx, and NAME.toml where a network has a card
 """
 
@@ -21,6 +21,8 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
+from budgetseg.policy.learned import Expected, LearnedPolicy
+from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
 from budgetseg.policy.whole import WholePolicy
 from budgetseg.types import Classes, Float32
@@ -47,6 +49,7 @@ class Model:
     settings : dataset it was trained on, tier and supervoxels a frame
     plans : the best static plans for some budgets
     wholes : Baseline3, for some descriptors and costs
+    policies : learned ones, likewise
     """
 
     name: str
@@ -57,6 +60,7 @@ class Model:
     settings: Mapping[str, Any]
     plans: tuple[StaticPlan, ...] = ()
     wholes: tuple[WholePolicy, ...] = ()
+    policies: tuple[LearnedPolicy, ...] = ()
 
 
 def save_model(model: Model, folder: Path) -> None:
@@ -64,6 +68,7 @@ def save_model(model: Model, folder: Path) -> None:
     arrays = {f"h.{name}": getattr(model.classifiers, name) for name in H_ARRAYS}
     arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
     arrays |= {f"wholes.{k}": own.values for k, own in enumerate(model.wholes)}
+    arrays |= {f"policies.{k}": own.policy.weights for k, own in enumerate(model.policies)}
     with atomic_folder(folder) as part:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / "arrays.safetensors")
         _copy_networks(model, part / "networks")
@@ -78,6 +83,7 @@ def save_model(model: Model, folder: Path) -> None:
             "settings": dict(model.settings),
             "plans": [asdict(plan) for plan in model.plans],
             "wholes": [{"among": list(own.among), "costs": own.costs} for own in model.wholes],
+            "policies": [_card_of(own) for own in model.policies],
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -131,7 +137,9 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     networks = folder / "networks" if has_networks else None
     plans = tuple(_read_plan(stored, h) for stored in manifest.get("plans", ()))  # older models have none
     wholes = tuple(_read_whole(stored, arrays[f"wholes.{k}"], h) for k, stored in enumerate(manifest.get("wholes", ())))
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, wholes)
+    stored = enumerate(manifest.get("policies", ()))
+    policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, wholes, policies)
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
@@ -145,6 +153,21 @@ def _read_whole(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers
     """A policy over descriptors that the model knows."""
     h.subset_of(stored["among"])
     return WholePolicy(tuple(stored["among"]), stored["costs"], values)
+
+
+def _card_of(own: LearnedPolicy) -> dict[str, Any]:
+    card = {"method": own.method, "among": list(own.among), "costs": own.costs, "extended": own.policy.extended}
+    return card | {"expected": [list(one) for one in own.expected]}
+
+
+def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers) -> LearnedPolicy:
+    """A learned policy for the model's descriptors and classes."""
+    h.subset_of(card["among"])
+    expected = tuple(Expected(*map(float, one)) for one in card["expected"])
+    policy = LinearPolicy(weights, bool(card["extended"]))
+    found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected)
+    found.check(len(h.names), h.n_labels)
+    return found
 
 
 def _copy_networks(model: Model, folder: Path) -> None:

@@ -1,0 +1,54 @@
+"""How a policy was found: a row and a line for every round, and the learning curve as a picture."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from budgetseg.learning.capi import Round
+from budgetseg.learning.search import Found
+
+__all__ = ["Journal", "plot_rounds"]
+
+
+class Journal:
+    """Keeps rows, and passes on a line about each; scores are those in the clips held out.
+
+    Parameters
+    ----------
+    name : of the policy
+    tell : hears the lines
+    """
+
+    def __init__(self, name: str, tell: Callable[[str], None]) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._tell: Callable[[str], None] = lambda line: tell(f"{name}: {line}")
+
+    def round(self, found: Round) -> None:
+        """A round of CAPI."""
+        shares = " ".join(f"{100 * share:.0f}" for share in found.actions)
+        self._tell(
+            f"CAPI {100 * found.score:.2f}, in training {100 * found.train_score:.2f}, {found.n_states} states, "
+            f"{found.n_rollouts} rollouts, best actions {shares} %"
+        )
+        row = {"learner": "capi", "score": found.score, "train_score": found.train_score, "gained": found.gained}
+        row |= {"n_states": found.n_states, "n_rollouts": found.n_rollouts, "actions": found.actions.tolist()}
+        self.rows.append(row)
+
+    def found(self, found: Found) -> None:
+        """Some steps of direct search."""
+        self._tell(f"search {100 * found.score:.2f} after {found.n_rounds} steps")
+        self.rows.append({"learner": "search", "score": found.score, "n_rounds": found.n_rounds})
+
+
+def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """The scores of all rounds, one after the other, as a PNG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.add_subplot()
+    for learner, marker in (("capi", "o"), ("search", "s")):
+        own = [(k, 100 * row["score"]) for k, row in enumerate(rows) if row["learner"] == learner]
+        axes.plot([k for k, _ in own], [score for _, score in own], marker=marker, label=learner)
+    axes.set(xlabel="round", ylabel="score in held-out clips, %")
+    axes.legend()
+    figure.savefig(path, dpi=100)

@@ -1,0 +1,178 @@
+"""Policies for a model: every learned method, among hand-made descriptors and with a network, for each kind of costs.
+
+    clips of the training videos, as classifiers see them that have not seen them; the last quarter held out
+        ─► gain per cost, set by hand ─► CAPI ─► direct search ─► the best in the clips held out
+
+One policy serves every budget: what is left is among its features.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from budgetseg.errors import UsageError
+from budgetseg.files import atomic_folder
+from budgetseg.learning.capi import Recipe as CapiRecipe
+from budgetseg.learning.capi import iterate
+from budgetseg.learning.journal import Journal, plot_rounds
+from budgetseg.learning.judge import Judge, Player
+from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
+from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.search import Recipe as SearchRecipe
+from budgetseg.learning.search import search
+from budgetseg.models.bundle import Model
+from budgetseg.policy.features import feature_names, n_features
+from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
+from budgetseg.policy.linear import LinearPolicy
+from budgetseg.policy.static import COSTS
+from budgetseg.simulation import Arena
+from budgetseg.simulation.cut import clips_of
+from budgetseg.types import Float32
+
+__all__ = ["Recipe", "first_policy", "learn_policies", "n_policies", "split_clips"]
+
+CLIP = 1500
+"""Supervoxels in a clip, about: rollouts to the end of a long video would show the same at a higher price."""
+
+_CAPI = CapiRecipe(BUDGETS, n_rounds=4, n_supervoxels=6000, rollouts=RolloutRecipe(24, 2))
+_SEARCH = SearchRecipe(BUDGETS, n_rounds=120, n_supervoxels=4000, every=20)
+
+Tell = Callable[[str], None]
+"""Hears a line about every round."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn policies.
+
+    Attributes
+    ----------
+    balance : what is maximised, from 0 for the share of pixels that are right to 1 for the average over classes
+    capi, search : the two learners
+    methods : names in `SELECTIONS`
+    costs : names in `COSTS`
+    seed : of all that is random
+    """
+
+    balance: float = 0.5
+    capi: CapiRecipe = _CAPI
+    search: SearchRecipe = _SEARCH
+    methods: tuple[str, ...] = tuple(SELECTIONS)
+    costs: tuple[str, ...] = COSTS
+    seed: int = 0
+
+
+def n_policies(names: Sequence[str], recipe: Recipe) -> int:
+    """How many policies a model with these descriptors gets."""
+    return len(recipe.costs) * len(recipe.methods) * len(variants_of(names))
+
+
+def learn_policies(
+    learned: Learned,
+    recipe: Recipe,
+    folder: Path,
+    cores: int,
+    advance: Callable[[int], None] = lambda _: None,
+    tell: Tell = lambda _: None,
+) -> tuple[LearnedPolicy, ...]:
+    """Policies of every method; each is kept in the folder when it is there, and so is how it was found.
+
+    `advance` is told of each of them, `n_policies`; `tell` hears of every round.
+    """
+    mark, policies = mark_of(learned, recipe), []
+    for costs in recipe.costs:
+        arenas: list[Arena] = []
+        for method in recipe.methods:
+            for among in variants_of(learned.model.classifiers.names):
+                place = folder / f"{method}-{'+'.join(among)}-{costs}"
+                policy = _read(place, mark, learned.model)
+                if policy is None:
+                    arenas = arenas or learned.arenas(costs)
+                    journal = Journal(place.name, tell)
+                    policy = _learn(arenas, among, method, recipe, cores, journal)
+                    _write(place, mark, policy, journal)
+                policies.append(policy)
+                advance(1)
+    return tuple(policies)
+
+
+def split_clips(arenas: Sequence[Arena]) -> tuple[list[Arena], list[Arena]]:
+    """Clips to learn from and clips to judge by: the last quarter of every video."""
+    train, held_out = [], []
+    for arena in arenas:
+        clips = clips_of(arena, CLIP)
+        if len(clips) < 4:
+            clips = clips_of(arena, max(1, len(arena) // 4))
+        n = len(clips) - max(1, len(clips) // 4)
+        train += clips[:n]
+        held_out += clips[n:]
+    return train, held_out
+
+
+def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
+    """Gain per cost: the larger and the more doubtful a supervoxel, the cheaper a descriptor, the rather."""
+    h = model.classifiers
+    names = feature_names(h.names, model.classes.names, extended=True)
+    weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
+    for name in among:
+        d = h.names.index(name)
+        wanted = {"1": 2.0, "size": 1.0, "own doubt": 1.0, "neighbours' doubt": 0.5}
+        wanted |= {f"cost of {name}": -0.3, f"share of {name}": -0.7}
+        if name in h.opinions:
+            wanted["1"] += 1.0  # what it says is worth more than colours
+        for feature, weight in wanted.items():
+            weights[d, names.index(feature)] = weight
+    return LinearPolicy(weights, extended=True)
+
+
+def _learn(
+    arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
+) -> LearnedPolicy:
+    train, held_out = (Judge(clips, among, recipe.balance, cores) for clips in split_clips(arenas))
+    player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
+    player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
+    player = search(train, held_out, player, recipe.search, recipe.seed, journal.found)
+    expected = _expected(Judge(arenas, among, recipe.balance, cores), player)
+    return LearnedPolicy(method, tuple(among), arenas[0].pricing, player.policy, expected)
+
+
+def _expected(judge: Judge, player: Player) -> tuple[Expected, ...]:
+    """Accuracy in all videos, as classifiers see them that have not seen them; more time is never expected to hurt."""
+    pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas)
+    found = []
+    for fraction in BUDGETS:
+        right = judge.right(player, judge.trials((fraction,), 1))
+        average = float(np.mean(right[pixels > 0] / pixels[pixels > 0]))
+        found.append((average, float(right.sum() / pixels.sum())))
+    best = np.maximum.accumulate(found)
+    return tuple(Expected(fraction, *own) for fraction, own in zip(BUDGETS, best.tolist(), strict=True))
+
+
+def _read(place: Path, mark: str, model: Model) -> LearnedPolicy | None:
+    """A policy that was learned from the same; None if there is none."""
+    try:
+        card = json.loads((place / "policy.json").read_text())
+        if card["of"] != mark:
+            return None
+        weights: Float32 = load_file(place / "policy.safetensors")["weights"]
+        expected = tuple(Expected(*one) for one in card["expected"])
+        policy = LinearPolicy(weights, extended=True)
+        found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected)
+        found.check(len(model.classifiers.names), model.classifiers.n_labels)
+    except (OSError, ValueError, LookupError, TypeError, SafetensorError, UsageError):
+        return None  # learned again in minutes
+    return found
+
+
+def _write(place: Path, mark: str, policy: LearnedPolicy, journal: Journal) -> None:
+    card = {"of": mark, "method": policy.method, "among": policy.among, "costs": policy.costs}
+    with atomic_folder(place) as part:
+        save_file({"weights": policy.policy.weights}, part / "policy.safetensors")
+        (part / "policy.json").write_text(json.dumps(card | {"expected": policy.expected}) + "\n")
+        (part / "rounds.json").write_text(json.dumps(journal.rows, indent=2) + "\n")
+        plot_rounds(journal.rows, part / "rounds.png")

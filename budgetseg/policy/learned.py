@@ -1,0 +1,91 @@
+"""A policy that was learned: what it ranks, whom it selects first, and how accurate it is to be expected."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Selection
+from budgetseg.policy.features import n_features
+from budgetseg.policy.linear import LinearPolicy
+from budgetseg.policy.static import COSTS
+
+__all__ = ["SELECTIONS", "Expected", "LearnedPolicy", "budget_for", "expected_at", "learned_for"]
+
+SELECTIONS = {
+    "budget-rndrnk": Selection("random", reopen=False),
+    "budget-nhbrnk": Selection("unsure", reopen=False),
+    "budget-wanted": Selection("wanted"),
+}
+"""Who is selected first under each method: the paper's two, and whoever the policy wants most."""
+
+
+class Expected(NamedTuple):
+    """Accuracy to be expected of unseen video, for a budget as a fraction of the full cost."""
+
+    budget_fraction: float
+    class_average: float
+    overall: float
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedPolicy:
+    """A linear policy over the descriptors of a model, with extended features.
+
+    Attributes
+    ----------
+    method : a name in `SELECTIONS`
+    among : names of the descriptors that it chooses among
+    costs : "shared" or "unshared", that it was learned under
+    policy : over all descriptors of the model
+    expected : its accuracy, by rising budget
+    """
+
+    method: str
+    among: tuple[str, ...]
+    costs: str
+    policy: LinearPolicy
+    expected: tuple[Expected, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.method not in SELECTIONS:
+            raise UsageError(f"no learned method '{self.method}'; choose from {', '.join(SELECTIONS)}")
+        if self.costs not in COSTS:
+            raise UsageError(f"no costs '{self.costs}'; choose from {', '.join(COSTS)}")
+        if not np.isfinite(self.policy.weights).all():
+            raise UsageError("weights of a policy must be finite")
+
+    @property
+    def selection(self) -> Selection:
+        """Who is selected first."""
+        return SELECTIONS[self.method]
+
+    def check(self, n_descriptors: int, n_labels: int) -> None:
+        """Refuse a policy that is not for so many descriptors and classes."""
+        shape = n_descriptors + 1, n_features(n_descriptors, n_labels, self.policy.extended)
+        if self.policy.weights.shape != shape:
+            raise UsageError(f"weights of a policy must be {shape}. Got {self.policy.weights.shape}")
+
+
+def learned_for(
+    policies: Iterable[LearnedPolicy], method: str, among: Collection[str], costs: str = "shared"
+) -> LearnedPolicy | None:
+    """The policy of a method that was learned among these descriptors; None if there is none."""
+    fitting = (own for own in policies if own.method == method and set(own.among) == set(among) and own.costs == costs)
+    return next(fitting, None)
+
+
+def expected_at(expected: Sequence[Expected], budget_fraction: float) -> Expected:
+    """Accuracy for any budget, between those that are known in proportion to the logarithm."""
+    known = np.log([one.budget_fraction for one in expected])
+    where = np.log(max(budget_fraction, 1e-9))
+    values = [np.interp(where, known, [one[k] for one in expected]) for k in (1, 2)]
+    return Expected(budget_fraction, float(values[0]), float(values[1]))
+
+
+def budget_for(expected: Sequence[Expected], accuracy: float) -> float | None:
+    """The smallest budget that promises so much global accuracy; None if none does."""
+    fractions = np.geomspace(expected[0].budget_fraction, expected[-1].budget_fraction, 200).tolist()
+    return next((one for one in fractions if expected_at(expected, one).overall >= accuracy), None)
