@@ -28,6 +28,9 @@ def train(
     device: Annotated[
         str, typer.Option(help="For networks to be trained: 'cuda' takes minutes each, 'cpu' a day.")
     ] = "cpu",
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Large networks to be trained get 8-bit convolutions: half the time.")
+    ] = False,
     split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",
     descriptors: Annotated[
         str | None, typer.Option(help="Names with commas between them.  [default: all, networks included]")
@@ -74,7 +77,7 @@ def train(
         classifiers=ClassifierRecipe(balance=balance),
         crf=CrfRecipe(balance=balance, n_rounds=rounds),
         plans=PlanRecipe(balance=balance) if plans else None,
-        networks=NetworkRecipe(n_steps=network_steps, device=device),
+        networks=NetworkRecipe(n_steps=network_steps, device=device, int8=int8),
         policies=PolicyRecipe(balance=balance, seed=seed) if policies else None,
     )
     with ExitStack() as stages:

@@ -21,6 +21,10 @@ def train_network(
     steps: Annotated[int, typer.Option(min=1, help="Batches of 16 frames.")] = 6000,
     seed: Annotated[int, typer.Option(help="Same seed, same networks; on a GPU up to the rounding of its sums.")] = 0,
     device: Annotated[str, typer.Option(help="'cuda' takes minutes, 'cpu' hours.")] = "cpu",
+    int8: Annotated[
+        bool,
+        typer.Option("--int8", help="Write the large network with 8-bit convolutions: half its time, almost as good."),
+    ] = False,
 ) -> None:
     """Train a small and a large network for a dataset and write them as dcnn.onnx and dcnn_large.onnx.
 
@@ -37,6 +41,7 @@ def train_network(
 
     check_device(device)
     source = open_dataset(dataset, root)
-    footage, recipe = footage_of(source.videos(split)), Recipe(n_steps=steps, seed=seed, device=device)
+    footage = footage_of(source.videos(split))
+    recipe = Recipe(n_steps=steps, seed=seed, device=device, int8=int8)
     fit_networks(footage, source.classes, output, recipe, folds, lambda line: typer.echo(line, err=True))
     typer.echo(f"Networks are in {output}")

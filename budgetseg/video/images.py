@@ -1,7 +1,10 @@
 """Frames of a folder of PNG or JPEG images, in natural order."""
 
+import os
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +20,7 @@ __all__ = ["ImageFolder", "list_images", "natural_key", "open_folder", "read_ima
 
 _SUFFIXES = {".png", ".jpg", ".jpeg"}
 _RATE = 25.0  # images carry no times; assumed for the times of frames and for writing
+_AHEAD = 2  # images for each thread that are read before they are asked for
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,14 @@ class ImageFolder:
     files : its images, in natural order
     size : width and height that all of them share
     rate : frames a second, assumed
+    threads : that read ahead; None for as many as there are cores
     """
 
     path: Path
     files: tuple[Path, ...]
     size: tuple[int, int]
     rate: float = _RATE
+    threads: int | None = None
 
     @property
     def name(self) -> str:
@@ -62,8 +68,28 @@ class ImageFolder:
 
     def frames(self, span: Span) -> Iterator[Frame]:
         """Frames of `span`; VideoError at an image that cannot be read or has another size."""
-        for index in span.within(len(self.files)):
-            yield Frame(index, index / self.rate, self._read(self.files[index]))
+        return self.pick(span.within(len(self.files)))
+
+    def pick(self, indices: Iterable[int]) -> Iterator[Frame]:
+        """Frames of these numbers in this order, others not being read; the same for any number of threads."""
+        threads = self.threads or os.cpu_count() or 1
+        if threads == 1:
+            yield from map(self._frame, indices)
+            return
+        waiting: deque[Future[Frame]] = deque()
+        pool = ThreadPoolExecutor(threads)
+        try:
+            for index in indices:
+                waiting.append(pool.submit(self._frame, index))
+                if len(waiting) > _AHEAD * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _frame(self, index: int) -> Frame:
+        return Frame(index, index / self.rate, self._read(self.files[index]))
 
     def _read(self, file: Path) -> UInt8:
         pixels = read_image(file)
@@ -76,13 +102,13 @@ class ImageFolder:
         return pixels
 
 
-def open_folder(path: Path) -> ImageFolder:
+def open_folder(path: Path, threads: int | None = None) -> ImageFolder:
     """Open the images in `path`; the first is read here, for their size."""
     files = list_images(path)
     if not files:
         raise VideoError(f"folder '{path}' holds no PNG or JPEG image; give a folder of images or a video file")
     height, width = read_image(files[0]).shape[:2]
-    return ImageFolder(path, files, (width, height))
+    return ImageFolder(path, files, (width, height), threads=threads)
 
 
 def list_images(folder: Path) -> tuple[Path, ...]:

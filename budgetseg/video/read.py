@@ -1,7 +1,8 @@
 """Open any video: a file that libav reads, or a folder of images."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import cv2
@@ -11,7 +12,7 @@ from budgetseg.errors import VideoError
 from budgetseg.types import UInt8, Video
 from budgetseg.video.container import open_container
 from budgetseg.video.core import Clip, Frame, Span
-from budgetseg.video.images import open_folder
+from budgetseg.video.images import ImageFolder, open_folder
 
 __all__ = ["VideoSource", "open_video"]
 
@@ -87,6 +88,23 @@ class VideoSource:
         for frame in self.clip.frames(self.span):
             yield Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
 
+    @property
+    def can_skip(self) -> bool:
+        """Whether frames can be left out without decoding them."""
+        return isinstance(self.clip, ImageFolder)
+
+    def pick(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Frames of these numbers, which rise, counted from 0 among those that would come out."""
+        if isinstance(self.clip, ImageFolder):
+            indices = [self.span.start + number * self.span.stride for number in numbers]
+            for frame in self.clip.pick(indices):
+                yield Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
+            return
+        wanted = set(numbers)
+        for number, frame in enumerate(islice(iter(self), max(wanted, default=-1) + 1)):
+            if number in wanted:
+                yield frame
+
     def read(self) -> Video:
         """All frames in memory; VideoError if there is none."""
         frames = np.empty((self._guess(), self.height, self.width, 3), np.uint8)
@@ -122,7 +140,7 @@ def open_video(
     size : width and height to resize to; pixels are taken as square
     stride : take every `stride`-th frame of start..end
     start, end : frame numbers in presentation order, from 0, `end` not included
-    threads : threads to decode with; None leaves the choice to libav. The frames are the same for any number.
+    threads : threads to decode with; None for as many as are of use. The frames are the same for any number.
 
     Raises
     ------
@@ -147,7 +165,7 @@ def open_video(
 
 def _open_clip(path: Path, span: Span, threads: int | None) -> Clip:
     try:
-        return open_folder(path) if path.is_dir() else open_container(path, span, threads)
+        return open_folder(path, threads) if path.is_dir() else open_container(path, span, threads)
     except OSError as error:
         raise VideoError(f"cannot read '{path}': {error.strerror}; check that you may read it") from error
 

@@ -1,5 +1,6 @@
 """Folders of images as videos."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,3 +73,24 @@ def test_images_have_no_duration_but_a_rate_to_write_them_with(make_clip: MakeCl
     source = open_video(make_clip("png-folder"), end=10, stride=2)
     assert source.duration_s is None
     assert source.rate == 12.5
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_any_number_of_threads_reads_the_same_frames_in_the_same_order(make_clip: MakeClip, threads: int) -> None:
+    source = open_video(make_clip("png-folder"), start=1, stride=2, threads=threads)
+    plain = [number_of(frame.pixels) for frame in open_video(make_clip("png-folder"), start=1, stride=2, threads=1)]
+    assert [number_of(frame.pixels) for frame in source] == plain == [frame.index for frame in source]
+
+
+def test_readers_that_leave_early_leave_no_thread_behind(make_clip: MakeClip) -> None:
+    before = threading.active_count()
+    frames = iter(open_video(make_clip("png-folder"), threads=4))
+    next(frames)
+    frames.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("kind", ["png-folder", "mp4-h264"])
+def test_picked_frames_are_those_of_their_numbers(make_clip: MakeClip, kind: str) -> None:
+    source = open_video(make_clip(kind), start=1)
+    assert [frame.index for frame in source.pick([0, 3, 4, 9])] == [1, 4, 5, 10]

@@ -11,8 +11,10 @@ import numpy as np
 
 from budgetseg.datasets.core import LabelledVideo
 from budgetseg.descriptors.network import MEAN, NAMES, STD
+from budgetseg.descriptors.network.card import Card
 from budgetseg.descriptors.network.export import export_onnx
 from budgetseg.descriptors.network.folds import frame_folds
+from budgetseg.descriptors.network.quantize import quantize
 from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.descriptors.network.run import at_size
 from budgetseg.descriptors.network.seen import CARD, NO_FOLD, seen_frames
@@ -67,7 +69,7 @@ def fit_networks(
         "classes": list(classes.names),
         "mean": MEAN,
         "std": STD,
-        "recipe": {**asdict(recipe), "time_limit_s": None},
+        "recipe": _told(recipe),
         "seen": seen_frames([video.frames for video in footage], [fold.tolist() for fold in folds]),
     }
     path = folder / CARD
@@ -81,6 +83,12 @@ def fit_networks(
     for fold in range(n_folds):
         kept, own_recipe = fold_of != fold, replace(recipe, seed=recipe.seed + 1 + fold)
         _fit_one(frames[kept], labels[kept], n_labels, folder / f"fold-{fold}", own_recipe, say, advance)
+
+
+def _told(recipe: Recipe) -> dict[str, Any]:
+    """For `networks.json`, without what is as it always was: networks of earlier versions need not be trained again."""
+    told = {**asdict(recipe), "time_limit_s": None}
+    return told if recipe.int8 else {name: value for name, value in told.items() if name != "int8"}
 
 
 def _folds_of(footage: Sequence[Footage], n_folds: int) -> list[Int32]:
@@ -128,3 +136,5 @@ def _fit_one(
     networks = train_networks(frames, labels, n_labels, recipe, say, advance)
     for name, network in networks.items():
         export_onnx(network, folder / f"{name}.onnx", (frames.shape[2], frames.shape[1]))
+    if recipe.int8:
+        quantize(Card(folder / FILES[-1]), list(frames), folder / FILES[-1])

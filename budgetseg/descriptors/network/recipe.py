@@ -20,6 +20,7 @@ class Recipe:
     time_limit_s : training ends earlier to fit, its schedule compressed; the result then depends on the machine
     seed : of everything random
     device : cpu or cuda
+    int8 : whether the large network's convolutions become whole numbers of 8 bits (see `quantize`)
     """
 
     n_steps: int = 6000
@@ -31,3 +32,4 @@ class Recipe:
     time_limit_s: float = float("inf")
     seed: int = 0
     device: str = "cpu"
+    int8: bool = False

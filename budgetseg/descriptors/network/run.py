@@ -31,6 +31,7 @@ class OnnxNetwork:
     names : of the classes, L
     size : width and height that frames are brought to
     shape : of the answer, (h, w, L)
+    input : name of what it takes
     digest : short, of what the file and its card hold, wherever they lie: the same digest, the same answers
     """
 
@@ -38,7 +39,7 @@ class OnnxNetwork:
         self._card = card
         self._session = _open(card, threads)
         self.size = _input_size(card, self._session)
-        self._input = self._session.get_inputs()[0].name
+        self.input = self._session.get_inputs()[0].name
         height, width, channels = self._try()
         self.names, self._groups = _grouped(card, channels)
         self.shape = height, width, len(self.names)
@@ -54,19 +55,19 @@ class OnnxNetwork:
             said = said @ self._groups
         return np.ascontiguousarray(said, np.float32)
 
+    def planes(self, frame: UInt8) -> Float32:
+        """A frame (H, W, 3) as the network wants it, (1, 3, h, w)."""
+        return _planes(at_size(frame, self.size), self._card)
+
     def _raw(self, frame: UInt8) -> Float32:
-        frame = at_size(frame, self.size)
-        scale, shift = (np.array(values, np.float32) for values in _affine(self._card))
-        pixels = cv2.split(frame if self._card.colours == "rgb" else frame[..., ::-1])
-        planes = np.stack([plane * scale[k] + shift[k] for k, plane in enumerate(pixels)])[None]
-        said: Float32 = self._session.run(None, {self._input: planes})[0][0].transpose(1, 2, 0)
+        said: Float32 = self._session.run(None, {self.input: self.planes(frame)})[0][0].transpose(1, 2, 0)
         return said
 
     def _try(self) -> tuple[int, int, int]:
         """Height, width and channels of the output, which many files do not tell before they have run."""
         file, (width, height) = self._card.file, self.size
         try:
-            output = self._session.run(None, {self._input: np.zeros((1, 3, height, width), np.float32)})[0]
+            output = self._session.run(None, {self.input: np.zeros((1, 3, height, width), np.float32)})[0]
         except Exception as error:  # onnxruntime's errors have no common base
             raise ModelError(f"{file}: does not run on frames of {width}x{height} ({_line(error)})") from None
         _check_output(self._card, output)
@@ -148,10 +149,18 @@ def _grouped(card: Card, channels: int) -> tuple[tuple[str, ...], Float32 | None
     return names, None if names == card.classes else groups
 
 
-def _affine(card: Card) -> tuple[list[float], list[float]]:
-    """Scale and shift that take a pixel of 0 to 255 to what the network wants, per channel."""
-    order = (0, 1, 2) if card.colours == "rgb" else (2, 1, 0)
-    return [1 / 255 / card.std[k] for k in order], [-card.mean[k] / card.std[k] for k in order]
+def _planes(frame: UInt8, card: Card) -> Float32:
+    """A frame as the network wants it, (1, 3, H, W)."""
+    is_rgb = card.colours == "rgb"
+    mean, std = (values if is_rgb else values[::-1] for values in (card.mean, card.std))
+    if not is_rgb:
+        frame = np.asarray(cv2.cvtColor(frame, cv2.COLOR_RGB2BGR), np.uint8)
+    # OpenCV knows one scale for all channels; the others follow the first.
+    planes = np.asarray(cv2.dnn.blobFromImage(frame, 1 / 255 / std[0], mean=[255 * own for own in mean]), np.float32)
+    for channel in (1, 2):
+        if std[channel] != std[0]:
+            planes[0, channel] *= np.float32(std[0] / std[channel])
+    return planes
 
 
 def _digest(card: Card) -> str:

@@ -83,3 +83,11 @@ def test_networks_of_another_recipe_do_not_outlive_an_interruption(
 
 def interrupted(*_: object) -> NoReturn:
     raise KeyboardInterrupt
+
+
+def test_the_large_network_is_quantised_where_that_is_asked_for(footage: list[Footage], tmp_path: Path) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2, int8=True), 0, lambda _: None)
+    is_whole = {name: b"QuantizeLinear" in (tmp_path / name).read_bytes() for name in ("dcnn.onnx", "dcnn_large.onnx")}
+    assert is_whole == {"dcnn.onnx": False, "dcnn_large.onnx": True}
+    assert json.loads((tmp_path / "networks.json").read_text())["recipe"]["int8"]
