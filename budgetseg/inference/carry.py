@@ -29,9 +29,16 @@ def reduced(frames: UInt8, size: tuple[int, int]) -> UInt8:
     return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA) for frame in frames])
 
 
-def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int]) -> NDArray[Any]:
-    """Maps (t, h, w) of the frames that were worked on, at `size`, rows and columns, and for the frames between."""
-    height, width = size
-    if maps.shape[1:] != size:
-        maps = np.stack([cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST) for one in maps])
-    return np.repeat(maps, plan.stride, axis=0) if plan.stride > 1 else maps
+def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Maps (t, h, w) of the frames that were worked on, at `size`, rows and columns, and for the frames between.
+
+    Into `out`, if there is one; those that it has no place for are left out.
+    """
+    (height, width), stride = size, plan.stride
+    out = np.empty((len(maps) * stride, height, width), maps.dtype) if out is None else out
+    for k, one in enumerate(maps):
+        is_same = one.shape == size
+        out[k * stride : (k + 1) * stride] = (
+            one if is_same else cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST)
+        )
+    return out

@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -23,6 +23,7 @@ from budgetseg.video import VideoSource
 __all__ = ["Earlier", "Labelled", "Request", "Why", "label_video"]
 
 SCOPES = ("total", "descriptors")
+LETTING_GO = "letting go"  # of the memory of a window
 WINDOW_PIXELS = 42_000_000  # 240 frames of 480×360
 
 
@@ -183,8 +184,8 @@ class _Job:
         return self._assemble()
 
     def _label_windows(self, known: Sequence[Known]) -> None:
-        n_done = 0
-        for k, read in enumerate(self._windows()):
+        n_done, windows = 0, self._windows()
+        for k, read in enumerate(windows):
             if self.stopped() and k:
                 break
             self._plan_again(len(read), n_done)
@@ -193,6 +194,13 @@ class _Job:
             run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
             self._label_window(run, n_done)
             n_done += len(run.frames)
+            is_last = self.source.n_frames is not None and n_done >= self.plan.n_worked
+            with Books(self.done.ledgers[-1], self.engine.stages).stage(LETTING_GO, float(read[..., 0].size)):
+                del run, read
+                if is_last:
+                    windows.close()
+            if is_last:
+                break
             self.books = Books(Ledger(None, self.request.scope), self.engine.stages)
             self.began_s = self._now_s()
         if n_done == 0 and self.is_late:
@@ -270,13 +278,16 @@ class _Job:
                 continue
             out = self._place_for(j, n_done, run.frames)
             if self.request.scope == "total":
-                work_left = run.label(self.began_s + window_s, out, self._carry_s(out))
+                after_s = self._carry_s(out)
+                if j == len(before) - 1:  # the user waits until it is given back
+                    after_s += self.books.foretold_s(LETTING_GO, float(out.size))
+                work_left = run.label(self.began_s + window_s, out, after_s)
             else:
                 work_left = run.spend(lambda end_s=window_s: end_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
                 run.close()
                 run.paint(out)
             painted.append(len(run.closings) - 1)
-            self.parts[j].append(self._carried(out))
+            self.parts[j].append(self._carried(out, j, n_done))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
         closing = run.closing
@@ -313,12 +324,16 @@ class _Job:
         """Whether labels of what is worked on are not yet those of the video."""
         return self.plan.size != self.full.size or self.plan.stride != 1
 
-    def _carried(self, labels: UInt8) -> UInt8:
+    def _carried(self, labels: UInt8, j: int, n_done: int) -> UInt8:
         """At the size of the video, and for the frames between those that were worked on."""
         if not self._is_carried:
             return labels
+        start, n = n_done * self.plan.stride, len(labels) * self.plan.stride
+        # A plan may end between two frames that it works on; only of a video whose length is known is that the end.
+        n = n if self.source.n_frames is None else min(n, self.full.n_frames - start)
+        place = self.wholes[j][start : start + n] if 0 < n <= self.full.n_frames - start else None
         with self.books.stage("carrying", self._carry_work(labels)):
-            return carry(labels, self.plan, self.full.size)
+            return carry(labels, self.plan, self.full.size, place)
 
     def _carry_s(self, labels: UInt8) -> float:
         """Seconds that this is foretold to take."""
@@ -370,7 +385,7 @@ class _Job:
             if ledger.budget_s is None:
                 ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self._now_s(), True
 
-    def _windows(self) -> Iterator[UInt8]:
+    def _windows(self) -> Generator[UInt8, None, None]:
         """Frames, a window at a time; no more where time is up while they are read."""
         height, width = self.plan.read_size or self.plan.size
         self.read_stride, self.is_late = self.plan.stride, False
@@ -380,8 +395,9 @@ class _Job:
         length = -(-self.plan.n_worked // n_windows)
         if self.source.n_frames is None:
             length = longest
+        window = np.empty((length, height, width, 3), np.uint8)  # for one after the other
         while True:
-            window, n, started = np.empty((length, height, width, 3), np.uint8), 0, time.perf_counter()
+            n, started = 0, time.perf_counter()
             for frame in islice(frames, length):
                 window[n] = frame.pixels
                 n += 1
