@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 
 def load(
-    name: "str | Path", threads: int | None = None, policy: str = "static", select: str | None = None
+    name: "str | Path", threads: int | None = None, policy: str | None = None, select: str | None = None
 ) -> "LoadedModel":
     """Get a model ready to label videos: a bundled one by name, or any by its folder.
 

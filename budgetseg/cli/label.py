@@ -56,13 +56,17 @@ def label(
         str | None,
         typer.Option(
             help="Which supervoxels come first: random; sure or unsure, by their neighbours; large; doubt, the large "
-            "of which neighbours tell least.",
+            "of which neighbours tell least; wanted, whom a learned policy wants most.",
             show_default="what suits the model",
         ),
     ] = None,
     policy: Annotated[
-        str, typer.Option(help="Which descriptors are computed: 'static', the model's plan, or 'random'.")
-    ] = "static",
+        str | None,
+        typer.Option(
+            help="Who decides what is computed: 'learned', 'static', the model's plan, or 'random'.",
+            show_default="learned, if the model has it",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.", show_default="all")] = None,
     resume: Annotated[

@@ -7,29 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Chooser, Selection
+from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Labelled, Request
 from budgetseg.inference.ledger import Ledger
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.labelling.maps import confidence_of
 from budgetseg.labelling.trace import ModelMark
 from budgetseg.labelling.videos import open_counted
-from budgetseg.models.bundle import Model, load_model
+from budgetseg.models.bundle import load_model
 from budgetseg.models.find import bundled_models, find_model
-from budgetseg.policy import random_policy
 from budgetseg.types import Budget, Classes, Float32, UInt8
 from budgetseg.video import VideoSource
 
-__all__ = ["POLICIES", "LoadedModel", "Result", "load"]
-
-
-def _random(model: Model) -> Chooser:
-    return random_policy(len(model.classifiers.names), model.classifiers.n_labels)
-
-
-POLICIES: dict[str, Callable[[Model], Chooser | None]] = {"static": lambda _: None, "random": _random}
-"""Who decides on descriptors, by name; None leaves it to the model's plan."""
+__all__ = ["LoadedModel", "Result", "load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +56,13 @@ class LoadedModel:
     ----------
     labeller : at work
     mark : by what the model is known again
-    policy, select : names of who decides, and of who is considered first, None for what the plan says
+    policy, select : names of who decides, and of who is considered first, None for what suits
     loading_s : seconds that it took to get ready
     """
 
     labeller: Labeller
     mark: ModelMark
-    policy: str
+    policy: str | None
     select: str | None
     loading_s: float
 
@@ -107,7 +97,7 @@ class LoadedModel:
 
 
 def load(
-    name: str | Path, threads: int | None = None, policy: str = "static", select: str | None = None
+    name: str | Path, threads: int | None = None, policy: str | None = None, select: str | None = None
 ) -> LoadedModel:
     """Get a model ready to label.
 
@@ -115,7 +105,7 @@ def load(
     ----------
     name : of a bundled model, or the folder of one
     threads : cores to use; None for all
-    policy : who decides which descriptors are computed, a name in `POLICIES`
+    policy : who decides which descriptors are computed: learned, static or random; None for the best there is
     select : which supervoxels are considered first; None for what suits
 
     Examples
@@ -125,11 +115,9 @@ def load(
     (250, 272, 640)
     """
     started = time.perf_counter()
-    if policy not in POLICIES:
-        raise UsageError(f"no policy '{policy}'; choose from {', '.join(POLICIES)}")
     selection = None if select is None else Selection(select)
     folder = find_model(name)
     model = load_model(folder)
     mark = ModelMark.of(model.name, folder, name in bundled_models())
-    labeller = Labeller(model, threads or os.cpu_count() or 1, POLICIES[policy](model), selection)
+    labeller = Labeller(model, threads or os.cpu_count() or 1, policy, selection)
     return LoadedModel(labeller, mark, policy, select, time.perf_counter() - started)

@@ -8,7 +8,7 @@ One policy serves every budget: what is left is among its features.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -119,12 +119,13 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
     h = model.classifiers
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
-    for name in among:
-        d = h.names.index(name)
+    for d, name in enumerate(h.names):
         wanted = {"1": 2.0, "size": 1.0, "own doubt": 1.0, "neighbours' doubt": 0.5}
         wanted |= {f"cost of {name}": -0.3, f"share of {name}": -0.7}
         if name in h.opinions:
             wanted["1"] += 1.0  # what it says is worth more than colours
+        if name not in among:
+            wanted["1"] = -50.0  # for whoever has time to spare
         for feature, weight in wanted.items():
             weights[d, names.index(feature)] = weight
     return LinearPolicy(weights, extended=True)
@@ -137,6 +138,10 @@ def _learn(
     player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
     player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
     player = search(train, held_out, player, recipe.search, recipe.seed, journal.found)
+    weights = first_policy(arenas[0].model, among).weights
+    learned = [arenas[0].model.classifiers.names.index(name) for name in among]
+    weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
+    player = replace(player, policy=LinearPolicy(weights, extended=True))
     expected = _expected(Judge(arenas, among, recipe.balance, cores), player)
     return LearnedPolicy(method, tuple(among), arenas[0].pricing, player.policy, expected)
 

@@ -65,8 +65,8 @@ def test_the_package_loads_models_by_their_folder(
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"policy": "wise"}, "no policy 'wise'; choose from static, random"),
-        ({"select": "small"}, "no order of selection 'small'; choose from random, sure, unsure, large, doubt"),
+        ({"policy": "wise"}, "no policy 'wise'; choose from learned, static, random"),
+        ({"select": "small"}, "no order of selection 'small'; choose from random, sure, unsure, large, doubt, wanted"),
         ({"name": "moon"}, "no model 'moon'"),
     ],
 )

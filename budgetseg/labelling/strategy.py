@@ -1,0 +1,74 @@
+"""Who decides on descriptors, by name, and which supervoxels come first."""
+
+from collections.abc import Callable
+
+from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Chooser, Selection
+from budgetseg.inference.window import Strategy
+from budgetseg.models.bundle import Model
+from budgetseg.policy import plan_policy, random_policy
+from budgetseg.policy.learned import learned_for
+from budgetseg.policy.static import nearest_plan
+
+__all__ = ["POLICIES", "counted", "strategy_of"]
+
+METHOD = "budget-wanted"
+"""The learned method that labels."""
+
+
+def counted(model: Model) -> list[str]:
+    """Descriptors that make up the full cost: the large network is for whoever has time to spare."""
+    return [name for name in model.classifiers.names if name != "dcnn_large"]
+
+
+def strategy_of(model: Model, policy: str | None = None, selection: Selection | None = None) -> Strategy:
+    """Who decides in a model's runs: the policy of this name, the learned one, if there is one, for None."""
+    if policy is None:
+        policy = "static" if learned_for(model.policies, METHOD, counted(model)) is None else "learned"
+    if policy not in POLICIES:
+        raise UsageError(f"no policy '{policy}'; choose from {', '.join(POLICIES)}")
+    decide = POLICIES[policy](model)
+
+    def strategy(share: float) -> tuple[Chooser, Selection]:
+        chooser, own = decide(share)
+        return chooser, selection or own
+
+    return strategy
+
+
+def _learned(model: Model) -> Strategy:
+    """The policy that was learned for real costs and all descriptors that count; one for every share."""
+    own = learned_for(model.policies, METHOD, counted(model))
+    if own is None:
+        raise UsageError(f"model '{model.name}' has no learned policy; use --policy static, or train it again")
+    return lambda _: (own.policy, own.selection)
+
+
+def _static(model: Model) -> Strategy:
+    """The plan that the model has for about such a share; colour, texture and the network where it has none."""
+    h, usual = model.classifiers, _usual(model)
+
+    def strategy(share: float) -> tuple[Chooser, Selection]:
+        plan = nearest_plan(model.plans, share, counted(model))
+        if plan is None:
+            return usual, Selection()
+        return plan.policy(h.names, h.n_labels), plan.selection
+
+    return strategy
+
+
+def _usual(model: Model) -> Chooser:
+    h = model.classifiers
+    wanted = [d for d, name in enumerate(h.names) if name in ("colour", "hog", "dcnn")] or list(range(len(h.names)))
+    if not wanted:
+        raise UsageError(f"model '{model.name}' has no descriptor to compute")
+    return plan_policy(wanted, len(h.names), h.n_labels)
+
+
+def _random(model: Model) -> Strategy:
+    chooser = random_policy(len(model.classifiers.names), model.classifiers.n_labels)
+    return lambda _: (chooser, Selection())
+
+
+POLICIES: dict[str, Callable[[Model], Strategy]] = {"learned": _learned, "static": _static, "random": _random}
+"""What `budgetseg label --policy` takes."""
