@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from budgetseg.evaluation.environment import environment
 from budgetseg.evaluation.methods import Method, methods_named
 from budgetseg.files import atomic_file
 from budgetseg.inference.interpolation import interpolate
-from budgetseg.inference.state import SPENT_S
+from budgetseg.inference.state import SPENT_S, State
 from budgetseg.models.bundle import Model
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena, reward
@@ -37,6 +38,8 @@ __all__ = [
     "figures_of",
     "label_table",
     "or_none",
+    "pixels_of",
+    "write_results",
 ]
 
 Row = dict[str, Any]
@@ -96,9 +99,15 @@ def evaluate_dataset(
     (split,) = plan.splits
     about = {"dataset": plan.dataset, "split": split}
     rows = [about | row for row in evaluate_tables(model, tables, experiment, cores)]
-    results = {"environment": environment(), "rows": rows}
-    with atomic_file(output / "results.json") as part:
-        part.write_text(json.dumps(results, indent=2) + "\n")
+    return write_results(rows, output / "results.json")
+
+
+def write_results(rows: Sequence[Row], path: Path) -> dict[str, Any]:
+    """What is in the file then: rows, each on a line of its own, and the machine they were measured on."""
+    results = {"environment": environment(), "rows": list(rows)}
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    with atomic_file(path) as part:
+        part.write_text(f'{{"environment": {json.dumps(results["environment"])},\n"rows": [\n{lines}\n]}}\n')
     return results
 
 
@@ -106,15 +115,30 @@ def evaluate_tables(model: Model, tables: Sequence[VideoTable], experiment: Expe
     """Rows of each method, budget and seed, per video and, as video "all", over the pixels of all of them."""
     methods = methods_named(experiment.methods, model, experiment.costs)
     runs = [run for method in methods for run in _runs(method, experiment)]
-    arenas = [Arena.of(model, table, experiment.costs) for table in tables]
-    videos = list(zip(tables, arenas, strict=True))
+    videos = [_Judged(table, Arena.of(model, table, experiment.costs)) for table in tables]
     with ThreadPoolExecutor(cores) as pool:
-        jobs = [[pool.submit(run.outcome, *video) for video in videos] for run in runs]
+        jobs = [[pool.submit(run.outcome, video) for video in videos] for run in runs]
         rows = []
         for run, futures in zip(runs, jobs, strict=True):
             outcomes = [future.result() for future in futures]
             rows += [_row(run, outcome, model, experiment.costs) for outcome in (*outcomes, _pooled(outcomes))]
     return rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A video that runs are made on; what many of them lead to is labelled once."""
+
+    table: VideoTable
+    arena: Arena
+    _known: dict[bytes, Int32] = field(default_factory=dict)
+
+    def labels(self, state: State) -> Int32:
+        """Of a run that ended there: nothing but the descriptors that were computed has a say in them."""
+        key = sha256(state.subsets.data).digest()
+        if key not in self._known:
+            self._known[key] = reward(self.arena, state).labels
+        return self._known[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +173,8 @@ class _Run:
     budget: Budget
     seed: int
 
-    def outcome(self, table: VideoTable, arena: Arena) -> _Outcome:
-        return self._unbounded(table, arena) if self.method.run is None else self._bounded(arena)
+    def outcome(self, video: _Judged) -> _Outcome:
+        return self._unbounded(video.table, video.arena) if self.method.run is None else self._bounded(video)
 
     def _unbounded(self, table: VideoTable, arena: Arena) -> _Outcome:
         names, h = self.method.descriptors, arena.model.classifiers
@@ -160,13 +184,14 @@ class _Run:
         full_s, choices = arena.full_s(names), np.full((1, len(names)), len(arena))
         return _Outcome(table.name, labels, table.truth, said, full_s, np.inf, full_s, choices)
 
-    def _bounded(self, arena: Arena) -> _Outcome:
+    def _bounded(self, video: _Judged) -> _Outcome:
         assert self.method.run is not None
+        arena = video.arena
         names, known = self.method.descriptors, arena.model.classifiers.names
         full_s, times_s = arena.full_s(names), np.full(arena.world.private_s.shape, np.nan)
         budget_s = self.budget.in_s(full_s)
         state = self.method.run(arena, names, budget_s, self.seed, times_s)
-        labels, spent_s = reward(arena, state).labels, float(state.money[SPENT_S])
+        labels, spent_s = video.labels(state), float(state.money[SPENT_S])
         end_s = budget_s if np.isfinite(budget_s) else spent_s
         choices = _moments(times_s[:, [known.index(name) for name in names]], end_s)
         return _Outcome(arena.name, labels, arena.truth, None, full_s, budget_s, spent_s, choices)
@@ -226,6 +251,15 @@ def figures_of(accuracy: Accuracy, classes: Classes) -> dict[str, Any]:
     }
 
 
+def pixels_of(confusion: Int64, classes: Classes) -> dict[str, list[int]]:
+    """The field `pixels` of a row: right, labelled and said, for each class that has any of them.
+
+    Summed over videos, they give every figure over all of them.
+    """
+    counts = np.stack([np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)], axis=1)
+    return {name: own for name, own in zip(classes.names, counts.tolist(), strict=True) if any(own)}
+
+
 def or_none(figure: float) -> float | None:
     """JSON has neither nan nor infinity."""
     return figure if np.isfinite(figure) else None
@@ -233,6 +267,7 @@ def or_none(figure: float) -> float | None:
 
 def _row(run: _Run, outcome: _Outcome, model: Model, costs: str) -> Row:
     names, truth, said = run.method.descriptors, outcome.truth, outcome.said
+    confusion = confusion_of(truth, outcome.labels)
     moments = [dict(zip(names, some, strict=True)) for some in outcome.choices.tolist()]
     return {
         "video": outcome.video,
@@ -242,7 +277,8 @@ def _row(run: _Run, outcome: _Outcome, model: Model, costs: str) -> Row:
         "spent_s": outcome.spent_s,
         "seed": run.seed,
         "n_supervoxels": len(outcome.labels),
-        "accuracy": figures_of(accuracy_of(confusion_of(truth, outcome.labels)), model.classes),
+        "accuracy": figures_of(accuracy_of(confusion), model.classes),
+        "pixels": pixels_of(confusion, model.classes),
         "calibration_error": expected_calibration_error(said, truth) if said is not None and truth.any() else None,
         "descriptor_counts": dict(zip(names, outcome.choices.sum(axis=0).tolist(), strict=True)),
         "choices_over_time": [] if run.method.run is None else moments,

@@ -4,7 +4,6 @@ A video is labelled within a budget that begins before its first frame is read a
 The watch is held from outside, and pixels are judged at full size. One run at a time, on all cores.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +21,7 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of
-from budgetseg.evaluation.environment import environment
-from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none
-from budgetseg.files import atomic_file
+from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none, pixels_of, write_results
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Request, label_video
 from budgetseg.labelling import Labeller
@@ -198,10 +195,7 @@ def evaluate_wall(
     setting = _Setting(model, Labeller(model, cores), videos, plan.per_frame, cores)
     rows = _rows(setting, names, experiment, advance)
     about = {"dataset": plan.dataset, "split": split}
-    results = {"environment": environment(), "rows": [about | row for row in rows]}
-    with atomic_file(output / "results.json") as part:
-        part.write_text(json.dumps(results, indent=2) + "\n")
-    return results
+    return write_results([about | row for row in rows], output / "results.json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +269,7 @@ def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model
         "seed": seed,
         "n_supervoxels": outcome.n_supervoxels,
         "accuracy": figures_of(accuracy_of(outcome.confusion), model.classes),
+        "pixels": pixels_of(outcome.confusion, model.classes),
         "calibration_error": None,
         "descriptor_counts": outcome.counts,
         "choices_over_time": [],

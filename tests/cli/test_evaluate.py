@@ -19,7 +19,7 @@ from budgetseg.types import Classes
 from tests.learning.scenes import NAMES, NEVER, write_scenes
 from tests.models.made import random_model
 
-KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy"
+KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels"
 KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,20 @@ from budgetseg.crf.potentials import Evidence, make_potentials
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
-from budgetseg.evaluation.experiment import N_MOMENTS, Experiment, check_classes, evaluate_tables
+from budgetseg.evaluation.environment import environment
+from budgetseg.evaluation.experiment import N_MOMENTS, Experiment, check_classes, evaluate_tables, write_results
 from budgetseg.evaluation.methods import METHODS
+from budgetseg.inference.state import State
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from budgetseg.simulation import Arena, reward
+from budgetseg.simulation import Arena, Reward, reward
 from budgetseg.types import Budget, Classes
 from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
 
 FULL = {"dcnn": 3, **HAND_MADE}  # another order than that of the methods
 EVERY = ("unary", "crf", "unary-full", "crf-full")
-KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy calibration_error descriptor_counts"
-KEYS += " choices_over_time scope costs clock descriptors"
+KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels calibration_error"
+KEYS += " descriptor_counts choices_over_time scope costs clock descriptors"
 NAMES = ("colour", "hog", "hof", "mbh", "dcnn")
 PLANS = (
     StaticPlan(0.1, ("hof",), "random", NAMES[:4]),
@@ -113,6 +116,32 @@ def test_the_row_of_all_pools_the_pixels_of_the_videos(rows: list[Row], tables: 
         assert found["class_average"] == pytest.approx(expected.class_average)
         assert found["miou"] == pytest.approx(expected.miou)
     assert find(rows, method, "all")["n_supervoxels"] == 101
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_pixels_are_right_labelled_and_said_for_each_class(
+    rows: list[Row], tables: list[VideoTable], method: str
+) -> None:
+    for table in tables:
+        labels, found = plain_labels(table, method), find(rows, method, table.name)["pixels"]
+        for k, name in enumerate(CLASSES.names):
+            expected = [table.truth[labels == k, k].sum(), table.truth[:, k].sum(), table.truth[labels == k].sum()]
+            assert found.get(name, [0, 0, 0]) == expected
+        assert all(any(own) for own in found.values())
+
+
+def test_pixels_of_the_videos_add_up_to_every_figure_of_all(rows: list[Row], bounded: list[Row]) -> None:
+    for *videos, pooled in (some[k : k + 4] for some in (rows, bounded) for k in range(0, len(some), 4)):
+        counts = np.array([[row["pixels"].get(name, [0, 0, 0]) for name in CLASSES.names] for row in videos]).sum(
+            axis=0
+        )
+        assert {name: own for name, own in zip(CLASSES.names, counts.tolist(), strict=True) if any(own)} == pooled[
+            "pixels"
+        ]
+        right, labelled, said = counts.T
+        assert pooled["accuracy"]["global"] == pytest.approx(right.sum() / labelled.sum())
+        assert pooled["accuracy"]["class_average"] == pytest.approx(np.mean(right / labelled))
+        assert pooled["accuracy"]["miou"] == pytest.approx(np.mean(right / (labelled + said - right)))
 
 
 @pytest.mark.parametrize("method", EVERY)
@@ -254,6 +283,29 @@ def test_unshared_costs_are_those_of_all_that_each_needs(tables: list[VideoTable
     assert row["budget_s"] == pytest.approx(0.4 * full_s)
     assert row["costs"] == "unshared"
     assert max(row["descriptor_counts"], key=lambda name: row["descriptor_counts"][name]) == "mbh"
+
+
+def test_what_was_labelled_before_is_not_labelled_again(
+    tables: list[VideoTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[bytes]()
+
+    def counting(arena: Arena, state: State) -> Reward:
+        asked.append(state.subsets.tobytes())
+        return reward(arena, state)
+
+    experiment = Experiment(("baseline3", "baseline2"), (Budget(0.4, True), Budget(np.inf)), n_seeds=3)
+    before = evaluate_tables(MODEL, tables[:1], experiment)
+    monkeypatch.setattr("budgetseg.evaluation.experiment.reward", counting)
+    assert evaluate_tables(MODEL, tables[:1], experiment) == before
+    assert len(set(asked)) == len(asked) <= 5  # Baseline3 draws nothing, and whoever has no bound computes everything
+
+
+def test_results_are_read_as_they_were_written_a_row_a_line(rows: list[Row], tmp_path: Path) -> None:
+    results = write_results(rows, tmp_path / "results.json")
+    text = (tmp_path / "results.json").read_text()
+    assert json.loads(text) == results == {"environment": environment(), "rows": rows}
+    assert len(text.splitlines()) == len(rows) + 3
 
 
 def test_unknown_costs_are_refused() -> None:

@@ -22,7 +22,7 @@ from budgetseg.video import VideoSource
 from tests.learning.scenes import N_FRAMES, NAMES, SIZE, write_scenes
 from tests.models.made import random_model
 
-KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy"
+KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels"
 KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
 BUDGETS = (Budget(0.3), Budget(0.5, True), Budget(np.inf))
 
@@ -132,6 +132,8 @@ def test_who_knows_the_truth_is_right_everywhere(
         pairs = truth[name].astype(np.int64) * n_labels + said
         pooled += np.bincount(pairs[truth[name] != IGNORE], minlength=n_labels**2).reshape(n_labels, n_labels)
     assert rows[-1]["accuracy"]["miou"] == pytest.approx(accuracy_of(pooled).miou)
+    counts = np.stack([np.diag(pooled), pooled.sum(axis=1), pooled.sum(axis=0)], axis=1).tolist()
+    assert rows[-1]["pixels"] == {name: own for name, own in zip(NAMES, counts, strict=True) if any(own)}
     assert (rows[-1]["n_supervoxels"], rows[-1]["descriptor_counts"]) == (28, {"dcnn": 4})
     assert (rows[-1]["budget_s"], rows[0]["budget_s"]) == (2.0, 0.5)
 
