@@ -1,6 +1,6 @@
 """Policies for a model: every learned method, among hand-made descriptors and with a network, for each kind of costs.
 
-    clips of the training videos, as classifiers see them that have not seen them; the last quarter held out
+    clips of the training videos, as classifiers see them that have not seen them, some of them held out
         ─► gain per cost, set by hand ─► CAPI ─► direct search ─► the best in the clips held out
 
 One policy serves every budget: what is left is among its features.
@@ -39,8 +39,11 @@ __all__ = ["Recipe", "first_policy", "learn_policies", "n_policies", "split_clip
 CLIP = 1500
 """Supervoxels in a clip, about: rollouts to the end of a long video would show the same at a higher price."""
 
+FEW = 12
+"""Clips; of fewer none is held out."""
+
 _CAPI = CapiRecipe(BUDGETS, n_rounds=4, n_supervoxels=6000, rollouts=RolloutRecipe(24, 2))
-_SEARCH = SearchRecipe(BUDGETS, n_rounds=120, n_supervoxels=4000, every=20)
+_SEARCH = SearchRecipe(BUDGETS, n_rounds=160, n_supervoxels=4000, every=20)
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
@@ -102,16 +105,14 @@ def learn_policies(
 
 
 def split_clips(arenas: Sequence[Arena]) -> tuple[list[Arena], list[Arena]]:
-    """Clips to learn from and clips to judge by: the last quarter of every video."""
-    train, held_out = [], []
-    for arena in arenas:
-        clips = clips_of(arena, CLIP)
-        if len(clips) < 4:
-            clips = clips_of(arena, max(1, len(arena) // 4))
-        n = len(clips) - max(1, len(clips) // 4)
-        train += clips[:n]
-        held_out += clips[n:]
-    return train, held_out
+    """Clips to learn from, and every fourth to judge by; where there are few, all are for both.
+
+    What a policy learns of a video is little, and a clip that is too short costs other than a whole video.
+    """
+    clips = [clip for arena in arenas for clip in clips_of(arena, CLIP)]
+    if len(clips) < FEW:
+        return clips, clips
+    return [clip for k, clip in enumerate(clips) if k % 4 != 3], clips[3::4]
 
 
 def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
