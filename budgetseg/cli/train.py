@@ -1,5 +1,6 @@
 """`budgetseg train`: a model from labelled videos."""
 
+import math
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +53,9 @@ def train(
     policies: Annotated[
         bool, typer.Option(help="Learn policies at the end, for every budget; takes minutes each, a line a round.")
     ] = True,
+    policy_limit: Annotated[
+        float, typer.Option(min=1, help="Seconds for learning each policy; none is the same twice if it ends sooner.")
+    ] = math.inf,
     seed: Annotated[int, typer.Option(help="Of learning policies.")] = 0,
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
@@ -78,7 +82,7 @@ def train(
         crf=CrfRecipe(balance=balance, n_rounds=rounds),
         plans=PlanRecipe(balance=balance) if plans else None,
         networks=NetworkRecipe(n_steps=network_steps, device=device, int8=int8),
-        policies=PolicyRecipe(balance=balance, seed=seed) if policies else None,
+        policies=PolicyRecipe(balance=balance, seed=seed).within(policy_limit) if policies else None,
     )
     with ExitStack() as stages:
 
