@@ -16,10 +16,11 @@ from typing import Self
 
 import numpy as np
 
-from budgetseg.baselines import carry as by
 from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs, Plan, plan_keyframes
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
+from budgetseg.frames import carry as by
+from budgetseg.frames.order import key_frames
 from budgetseg.types import Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
 
@@ -65,17 +66,6 @@ class KeyframeRun:
     spent_s: float
     decode_s: float
     note: str
-
-
-def key_frames(n_frames: int, n_keys: int) -> list[int]:
-    """Key frames that are spread evenly, each in the middle of its share.
-
-    Examples
-    --------
-    >>> key_frames(10, 2)
-    [2, 7]
-    """
-    return [(2 * key + 1) * n_frames // (2 * n_keys) for key in range(n_keys)]
 
 
 def label_keyframes(video: Video, network: Network, k: int, carry: str = FLOW, threads: int = 1) -> UInt8:

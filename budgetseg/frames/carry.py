@@ -1,9 +1,10 @@
-"""What the network says about key frames, carried to the frames between them and painted at the size of the video.
+"""What networks say about key frames, carried to other frames, fused there, and painted at the size of the video.
 
 All work is done in the cells of the network's answer, (h, w), and only where classes meet. A chain tells where each
 cell of a frame lies in a key frame, (h, w, 2) as (dx, dy) in cells: the flow from frame to frame, composed on the way.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import cv2
@@ -16,7 +17,20 @@ from budgetseg.video.flow import optical_flow
 
 Image = NDArray[Any]
 
-__all__ = ["Source", "compose", "grey_cells", "paint", "paint_carried", "reduced", "step_flow", "top_classes"]
+__all__ = [
+    "Fused",
+    "Source",
+    "compose",
+    "fuse",
+    "grey_cells",
+    "paint",
+    "paint_carried",
+    "reduced",
+    "step_flow",
+    "sure_cells",
+    "sure_of",
+    "top_classes",
+]
 
 FLOW_PIXELS = 12_000
 """Flow is found on frames halved until they have no more pixels than this."""
@@ -46,6 +60,19 @@ class Source(NamedTuple):
     weight: float
 
 
+class Fused(NamedTuple):
+    """What all key frames together say about a frame.
+
+    Attributes
+    ----------
+    probabilities : (h, w, L), where classes meet; 0 elsewhere
+    top : (h, w), the most probable classes
+    """
+
+    probabilities: Float32
+    top: UInt8
+
+
 def reduced(frame: UInt8) -> UInt8:
     """A frame (H, W, 3) halved until it has at most `FLOW_PIXELS`."""
     # By halves, since OpenCV averages two by two pixels much faster than any other number.
@@ -60,9 +87,9 @@ def grey_cells(small: UInt8, shape: tuple[int, int]) -> Float32:
     return _fit(np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)), shape).astype(np.float32)
 
 
-def step_flow(first: UInt8, second: UInt8, shape: tuple[int, int]) -> Float32:
+def step_flow(first: UInt8, second: UInt8, shape: tuple[int, int], fine: bool = False) -> Float32:
     """Where the cells of a reduced frame lie in a neighbouring one, (h, w, 2) in cells."""
-    cells = _fit(optical_flow(first, second), shape)
+    cells = _fit(optical_flow(first, second, fine), shape)
     cells[..., 0] *= shape[1] / first.shape[1]
     cells[..., 1] *= shape[0] / first.shape[0]
     return cells
@@ -102,6 +129,49 @@ def top_classes(probabilities: Float32) -> UInt8:
         for x in range(w):
             top[y, x] = _argmax(probabilities, y, x)
     return top
+
+
+def fuse(grey: Float32, sources: Sequence[Source]) -> Fused:
+    """What key frames, one at least, say about a frame of `grey` cells (h, w); of no weight is none."""
+    top = np.empty(grey.shape, np.uint8)
+    for k, source in enumerate(sources):
+        _agree(top, source, k > 0)
+    needed = _where_classes_meet(top)
+    total, trust = np.zeros(sources[0].probabilities.shape, np.float32), np.zeros(grey.shape, np.float32)
+    for source in sources:
+        _add(total, trust, needed, grey, source)
+    _finish(total, trust, needed, top)
+    return Fused(total, top)
+
+
+@njit(cache=True, nogil=True)
+def sure_cells(probabilities: Float32) -> UInt8:
+    """The share of the most probable class in every cell, (h, w), 255 for all; 0 where there is nothing."""
+    h, w, n_labels = probabilities.shape
+    sure = np.zeros((h, w), np.uint8)
+    for y in range(h):
+        for x in range(w):
+            total, most = np.float32(0), np.float32(0)
+            for k in range(n_labels):
+                total += probabilities[y, x, k]
+                most = max(most, probabilities[y, x, k])
+            if total > 0:
+                sure[y, x] = np.uint8(255 * most / total)
+    return sure
+
+
+@njit(cache=True, nogil=True)
+def sure_of(probabilities: Float32, nearest: UInt8, chain: Float32) -> UInt8:
+    """The same of fused probabilities; where nothing was fused since all agree, what the nearest key frame has."""
+    h, w = nearest.shape
+    sure = sure_cells(probabilities)
+    for y in range(h):
+        for x in range(w):
+            if sure[y, x] == 0:
+                y0, y1, fy = _between(y + chain[y, x, 1], h)
+                x0, x1, fx = _between(x + chain[y, x, 0], w)
+                sure[y, x] = nearest[y1 if fy > 0.5 else y0, x1 if fx > 0.5 else x0]
+    return sure
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,6 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.baselines import carry as by
 from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs
 from budgetseg.baselines.keyframes import (
     KeyframeRun,
@@ -22,6 +21,7 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of
+from budgetseg.frames import carry as by
 from budgetseg.models import bundled
 from budgetseg.types import IGNORE, Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video

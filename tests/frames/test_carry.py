@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.baselines.carry import (
+from budgetseg.frames.carry import (
     CONTRAST,
     FLOW_PIXELS,
     OUTSIDE,

@@ -1,0 +1,268 @@
+"""What is known of one window of a video: frames, what networks said about some, flow, and labels made of it."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from threading import Lock
+
+import numpy as np
+
+from budgetseg.frames import carry as by
+from budgetseg.frames.crew import Crew
+from budgetseg.frames.order import spread
+from budgetseg.frames.plan import COPY, FINE, REACH
+from budgetseg.types import Float32, UInt8
+
+__all__ = ["Answer", "Ask", "Evidence", "Late", "Painting", "heard", "n_heard"]
+
+NEAR = 2.0
+"""A key frame at a distance of d frames counts 1 / (d + NEAR)."""
+WORTH = {"dcnn": 0.25}
+"""What networks count where there is another; 1 for all that are not named."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question: to which network, about which frame of the window, and whether in the mirror."""
+
+    network: str
+    frame: int
+    mirrored: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a network says about a frame, the mean of its views.
+
+    Attributes
+    ----------
+    probabilities : (h, w, L)
+    top : (h, w), the most probable classes
+    sure : (h, w), their probabilities, 255 for certain
+    views : of which it is the mean
+    """
+
+    probabilities: Float32
+    top: UInt8
+    sure: UInt8
+    views: int
+
+
+@dataclass(frozen=True)
+class Painting:
+    """How labels were made: enough to make them again.
+
+    Attributes
+    ----------
+    n_read : frames that were there, the first of all that were read
+    n_asks : questions that were answered
+    carry : how labels came to other frames
+    network : whose labels are copied, where they are
+    late : frames for which there was no time, with the labels of the nearest frame that has some
+    """
+
+    n_read: int
+    n_asks: int
+    carry: str
+    network: str
+    late: tuple[int, ...] = ()
+
+
+@dataclass(eq=False)
+class Evidence:
+    """All that is known of a window; it only grows.
+
+    Attributes
+    ----------
+    n_frames : of the window
+    cells : rows and columns of what networks say
+    frames : by number, those that were read
+    answers : by network and number of the frame
+    asks : what led to them, in the order in which they were answered
+    n_sources : key frames that frames heard at the last painting, all together
+    """
+
+    n_frames: int
+    cells: tuple[int, int]
+    frames: dict[int, UInt8] = field(default_factory=dict)
+    answers: dict[str, dict[int, Answer]] = field(default_factory=dict)
+    asks: list[Ask] = field(default_factory=list)
+    n_sources: int = 0
+    _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
+    _small: dict[int, UInt8] = field(default_factory=dict)
+    _greys: dict[int, Float32] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def decoded(self) -> list[int]:
+        """Numbers of the frames that were read."""
+        return sorted(self.frames)
+
+    def add(self, ask: Ask, probabilities: Float32) -> None:
+        """A question was answered, (h, w, L)."""
+        with self._lock:
+            # Of two views the mean is the same whichever came first.
+            own = self.answers.setdefault(ask.network, {})
+            before = own.get(ask.frame)
+            if before is not None:
+                probabilities = (before.probabilities + probabilities) * np.float32(0.5)
+            top, sure = by.top_classes(probabilities), by.sure_cells(probabilities)
+            own[ask.frame] = Answer(probabilities, top, sure, 1 if before is None else 2)
+            self.asks.append(ask)
+
+    def flow_pairs(self, carry: str) -> list[tuple[int, int]]:
+        """Neighbours among the frames that were read between which flow is to be found."""
+        decoded = self.decoded
+        return [] if carry == COPY else [pair for pair in pairwise(decoded) if (*pair, carry) not in self._flows]
+
+    def find_flow(self, pair: tuple[int, int], carry: str) -> None:
+        """Flow from the later of two frames to the earlier, for each frame of the gap."""
+        earlier, later = (self._reduced(number) for number in pair)
+        flow = by.step_flow(later, earlier, self.cells, carry == FINE)
+        self._flows[*pair, carry] = flow / np.float32(pair[1] - pair[0])
+
+    def _reduced(self, number: int) -> UInt8:
+        small = self._small.get(number)
+        if small is None:
+            small = by.reduced(self.frames[number])
+            self._greys[number] = by.grey_cells(small, self.cells)
+            self._small[number] = small
+        return small
+
+    def paint(self, crew: Crew, carry: str, network: str, out: UInt8, late: "Late") -> tuple[int, ...]:
+        """Write labels to `out` (T, H, W); the frames for which there was no time, see `Painting`.
+
+        `late.sure` gets how sure they are, at the cells.
+        """
+        if carry == COPY:
+            return self._copy(crew, network, out, late)
+        keys = {name: sorted(own) for name, own in self.answers.items()}
+        hears = heard(keys, self.n_frames)
+        self.n_sources = sum(map(len, hears))
+        chains = self._chains(crew, carry, hears)
+        done: set[int] = set()
+
+        def label(t: int) -> None:
+            late.sure[t] = self._paint_frame(t, hears[t], chains, out[t])
+            done.add(t)
+
+        crew.each(self._in_order(late.skip), label, late.fits)
+        return self._finish_late(done, out, late)
+
+    def _in_order(self, skip: Iterable[int]) -> list[int]:
+        left_out = set(skip)
+        return [t for t in spread(self.n_frames) if t not in left_out]
+
+    def _copy(self, crew: Crew, network: str, out: UInt8, late: "Late") -> tuple[int, ...]:
+        own, done = self.answers[network], set()
+
+        def label(t: int) -> None:
+            by.paint(own[t].probabilities, own[t].top, out[t])
+            late.sure[t] = own[t].sure
+            done.add(t)
+
+        crew.each([t for t in self._in_order(late.skip) if t in own], label, late.fits)
+        self._finish_late(done, out, late)
+        return tuple(sorted(own.keys() - done))
+
+    def _finish_late(self, done: set[int], out: UInt8, late: "Late") -> tuple[int, ...]:
+        """Give frames without labels those of the nearest that has some."""
+        places, missing = np.array(sorted(done), np.int64), sorted(set(range(self.n_frames)) - done)
+        for t in missing:
+            nearest = int(places[np.argmin(np.abs(places - t))])
+            out[t], late.sure[t] = out[nearest], late.sure[nearest]
+        return tuple(missing)
+
+    def _chains(
+        self, crew: Crew, carry: str, hears: Sequence[Sequence[tuple[str, int]]]
+    ) -> Mapping[int, Mapping[int, Float32]]:
+        """To each key frame, from each frame that hears it."""
+        ends: dict[int, tuple[int, int]] = {}
+        for t, heard_at in enumerate(hears):
+            for _, key in heard_at:
+                first, last = ends.get(key, (key, key))
+                ends[key] = min(first, t), max(last, t)
+        steps, chains = self._steps(carry), {}
+
+        def chain(key: int) -> None:
+            chains[key] = _chains_to(key, *ends[key], steps, self.cells)
+
+        crew.each(ends, chain)
+        return chains
+
+    def _steps(self, carry: str) -> list[Float32]:
+        """Flow to the frame before, of all frames but the first; even over a gap, and none after the last read."""
+        decoded, steps = self.decoded, []
+        for a, b in pairwise(decoded):
+            steps += [self._flows[a, b, carry]] * (b - a)
+        still = np.zeros((*self.cells, 2), np.float32)
+        return steps + [still] * (self.n_frames - 1 - len(steps))
+
+    def _paint_frame(
+        self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]], out: UInt8
+    ) -> UInt8:
+        if len(hears) == 1 and hears[0][1] == t:
+            own = self.answers[hears[0][0]][t]
+            by.paint(own.probabilities, own.top, out)
+            return own.sure
+        # A frame that was not read looks like any other.
+        blank = np.zeros(self.cells, np.float32)
+        grey, is_one, sources = self._greys.get(t, blank), len(self.answers) == 1, []
+        for network, key in hears:
+            answer, worth = self.answers[network][key], 1.0 if is_one else WORTH.get(network, 1.0)
+            seen, weight = blank if t not in self._greys else self._greys[key], worth / (abs(key - t) + NEAR)
+            sources.append(by.Source(answer.probabilities, answer.top, seen, chains[key][t], weight))
+        fused = by.fuse(grey, sources)
+        by.paint(fused.probabilities, fused.top, out)
+        nearest = min(hears, key=lambda one: abs(one[1] - t))
+        sure: UInt8 = by.sure_of(fused.probabilities, self.answers[nearest[0]][nearest[1]].sure, chains[nearest[1]][t])
+        return sure
+
+
+@dataclass(eq=False)
+class Late:
+    """Whether there is time for another frame, and what is written beside its labels.
+
+    Attributes
+    ----------
+    sure : (T, h, w), how sure labels are at the cells, 255 for certain
+    skip : frames that are to be late
+    """
+
+    sure: UInt8
+    skip: Sequence[int] = ()
+
+    def fits(self) -> bool:
+        """Always."""
+        return True
+
+
+def heard(keys: Mapping[str, Sequence[int]], n_frames: int) -> list[list[tuple[str, int]]]:
+    """For each frame the networks and key frames that it hears: of each the nearest on both sides, all within reach.
+
+    A key frame hears itself and those within reach.
+    """
+    hears: list[list[tuple[str, int]]] = [[] for _ in range(n_frames)]
+    for network, places in keys.items():
+        for t, own in enumerate(hears):
+            first, end = bisect_left(places, t - REACH), bisect_right(places, t + REACH)
+            after = bisect_left(places, t)
+            if after == len(places) or places[after] != t:
+                first, end = min(first, max(after - 1, 0)), max(end, min(after + 1, len(places)))
+            own.extend((network, key) for key in places[first:end])
+    return hears
+
+
+def n_heard(frames_a_key: float) -> float:
+    """About how many key frames a frame hears, where every so many are key frames."""
+    return max(2.0, (2 * REACH + 1) / frames_a_key)
+
+
+def _chains_to(key: int, first: int, last: int, steps: Sequence[Float32], cells: tuple[int, int]) -> dict[int, Float32]:
+    chains = {key: np.zeros((*cells, 2), np.float32)}
+    for t in range(key + 1, last + 1):
+        chains[t] = by.compose(steps[t - 1], 1.0, chains[t - 1])
+    for t in range(key - 1, first - 1, -1):
+        chains[t] = by.compose(steps[t], -1.0, chains[t + 1])
+    return chains

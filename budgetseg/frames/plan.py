@@ -1,0 +1,129 @@
+"""What to do within a budget: which network, on how many key frames, which frames to decode, how to carry labels.
+
+A plan is scored in points of mean IoU: what its network is better than the cheapest, less what is lost on frames that
+are no key frames, and on those that are not decoded. The figures are means over the training splits of CamVid and SUNY,
+by fold networks on frames that they have not seen.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+__all__ = ["CARRIES", "COARSE", "COPY", "FINE", "REACH", "STRIDES", "Plan", "Prices", "Recipe", "choose", "recipes_for"]
+
+FINE, COARSE, COPY = "fine", "coarse", "copy"
+CARRIES = (FINE, COARSE, COPY)
+"""How labels come to other frames: along flow, fine or coarse, or as they are from the nearest key frame."""
+
+STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+"""Of the frames that are decoded."""
+
+REACH = 3
+"""Key frames no farther than so many frames are heard beside the nearest."""
+
+LOSS = {FINE: 0.09, COARSE: 0.14, COPY: 0.56}
+"""Points lost for a second frame to a key frame."""
+FAR = 20.0
+"""So many frames from key frame to key frame lose twice as much for each of them."""
+SKIP_LOSS, SKIP_GROWTH = 0.2, 0.35
+"""Points lost for each frame left out between two that are decoded, and how much more distance then costs."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a key frame is asked.
+
+    Attributes
+    ----------
+    network : that is asked
+    views : 1, every other key frame in the mirror where `turns`, or 2, each as it is and in the mirror
+    quality : points of mean IoU that this is better than the cheapest recipe
+    turns : whether a single view is the mirror's for every other key frame
+    """
+
+    network: str
+    views: int
+    quality: float
+    turns: bool = True
+
+
+RECIPES = (Recipe("dcnn", 1, 0.0, turns=False), Recipe("dcnn_large", 1, 2.3), Recipe("dcnn_large", 2, 2.4))
+
+
+def recipes_for(networks: Sequence[str]) -> tuple[Recipe, ...]:
+    """Recipes with these networks, the cheapest first; of others than ours nothing is known but what two views gain."""
+    ours = tuple(recipe for recipe in RECIPES if recipe.network in networks)
+    others = [name for name in networks if name not in {recipe.network for recipe in RECIPES}]
+    return ours or tuple(Recipe(name, views, 0.1 * (views - 1)) for name in others[:1] for views in (1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Seconds for what is still to be done in a window.
+
+    Attributes
+    ----------
+    base_s : (stride, carry) -> to decode, and to find flow
+    paint_s : (carry, frames a key frame) -> to carry, fuse and paint all frames
+    ask_s : of a network, all threads at work
+    have : by network and views, frames that were asked about in so many before
+    """
+
+    base_s: Callable[[int, str], float]
+    paint_s: Callable[[str, float], float]
+    ask_s: Mapping[str, float]
+    have: Mapping[tuple[str, int], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do.
+
+    Attributes
+    ----------
+    recipe : what a key frame is asked
+    n_keys : key frames
+    stride : every so many frames one is decoded
+    carry : how labels come to other frames
+    foreseen_s : what is still to be done costs
+    score : points of mean IoU, against the cheapest network on every frame
+    """
+
+    recipe: Recipe
+    n_keys: int
+    stride: int
+    carry: str
+    foreseen_s: float
+    score: float
+
+
+def choose(
+    n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int] = STRIDES
+) -> Plan | None:
+    """The plan that promises most of those that fit; None where none does, which leaves the most frequent class."""
+    plans = _plans(n_frames, budget_s, prices, recipes, strides)
+    return max((plan for plan in plans if plan.foreseen_s <= budget_s), key=lambda plan: plan.score, default=None)
+
+
+def _plans(
+    n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int]
+) -> Iterator[Plan]:
+    for stride, carry in product(strides, CARRIES):
+        base_s, n_decoded = prices.base_s(stride, carry), -(-n_frames // stride)
+        if base_s >= budget_s and base_s > 0:
+            continue
+        for recipe in recipes:
+            key_s = recipe.views * prices.ask_s[recipe.network]
+            have, n_keys = prices.have.get((recipe.network, recipe.views), 0), n_decoded
+            for _ in range(3):  # painting costs more the more key frames there are: too few, too many, enough
+                left_s = budget_s - base_s - prices.paint_s(carry, n_frames / n_keys)
+                n_keys = max(1, have, min(n_decoded, have + int(min(left_s / key_s, n_frames))))
+            painting_s = prices.paint_s(carry, n_frames / n_keys)
+            foreseen_s = base_s + painting_s + max(n_keys - have, 0) * key_s
+            score = recipe.quality - _loss(n_frames / n_keys - 1, stride - 1, carry)
+            yield Plan(recipe, n_keys, stride, carry, foreseen_s, score)
+
+
+def _loss(away: float, skipped: int, carry: str) -> float:
+    """Points lost by frames that are no key frames, and by those not decoded."""
+    return LOSS[carry] * away * (1 + away / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped

@@ -1,0 +1,62 @@
+"""What must be paid before the user's clock starts: compilation, and what everything costs on this machine."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from budgetseg.datasets.synthetic import render
+from budgetseg.frames.crew import Crew
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.evidence import Ask, Painting
+from budgetseg.frames.plan import COARSE, COPY, FINE
+from budgetseg.frames.reader import Reader
+from budgetseg.frames.window import WindowRun
+from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.stages import StageCosts
+from budgetseg.types import UInt8
+
+__all__ = ["calibrate_frames", "warm_up_frames"]
+
+SIZE, N_FRAMES, N_ROUNDS = (480, 360), 16, 3
+
+
+def warm_up_frames(engine: FrameEngine) -> None:
+    """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
+    _label(replace(engine, stages=StageCosts()), (160, 120), 4)
+
+
+def calibrate_frames(engine: FrameEngine) -> None:
+    """Time everything on rendered streets, unless it was done before; call `warm_up_frames` first."""
+    lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, "flow fine", "flow coarse", "paint")]
+    if not all(line in engine.stages for line in lines):
+        for _ in range(N_ROUNDS):
+            _label(engine, SIZE, N_FRAMES)
+
+
+class _Street(Reader):
+    """Frames that are there already."""
+
+    def __init__(self, frames: UInt8) -> None:
+        self._frames, self.can_skip = frames, True
+
+    def read(self, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
+        return ((number, self._frames[number]) for number in numbers)
+
+
+def _label(engine: FrameEngine, size: tuple[int, int], n_frames: int) -> None:
+    video, _ = render(0, n_frames, size)
+    started, out = time.perf_counter(), np.empty(video.shape, np.uint8)
+    with Crew(engine.threads) as crew:
+        for carry in (COARSE, FINE, COPY):
+            street, size_yx = _Street(video.frames), (size[1], size[0])
+            span, ledger = range(n_frames), Ledger(None)
+            run = WindowRun(engine, crew, street, span, size_yx, ledger, lambda: time.perf_counter() - started)
+            run.recall(span, ())
+            for network in engine.networks:
+                run.ask_all([Ask(network, t, t % 2 == 1) for t in range(0, n_frames, 4)])
+            run.find_flow(carry)
+            network = next(iter(engine.networks))
+            run.paint(Painting(n_frames, len(run.evidence.asks), carry, network), math.inf, out)

@@ -1,0 +1,413 @@
+"""One window of a video under the clock.
+
+plan ─► read ─► the first key frames ─► plan again ─► flow ─► more key frames, as many as fit ─► fuse and paint
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from budgetseg.frames.crew import Crew
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.evidence import Ask, Evidence, Late, Painting, n_heard
+from budgetseg.frames.order import fill, key_frames, spread
+from budgetseg.frames.plan import COPY, FINE, STRIDES, Plan, Prices, Recipe, choose
+from budgetseg.frames.reader import Reader
+from budgetseg.inference.ledger import Books, Entry, Ledger
+from budgetseg.types import UInt8
+
+__all__ = ["PRIOR", "WindowRun"]
+
+MARGIN, MARGIN_S = 0.004, 0.001
+"""Share of the budget, and seconds, that are left for what cannot be foretold."""
+SAFETY = 1.1
+"""On what painting is foretold to cost."""
+SLACK = 1.1
+"""A question must fit even if it takes so many times what others took."""
+KNOWN = 2.0
+"""What was known before counts as so many questions."""
+FIRST = 4
+"""Frames for each thread after which it is looked whether reading is in time."""
+DECODE_S = 1.5e-8
+"""Seconds a pixel to decode what was never decoded here before."""
+COPY_S = 4e-10
+"""Seconds a pixel to copy labels."""
+CHAIN_WORK, FUSE_WORK = 1.0, 2.0
+"""Work of carrying and of fusing a cell, where that of painting a pixel is 1."""
+PRIOR = "prior"
+
+
+@dataclass(eq=False)
+class _Until(Late):
+    """Until a time; one frame is labelled at any rate."""
+
+    now_s: Callable[[], float] = field(default=lambda: 0.0)
+    end_s: float = math.inf
+    frame_s: float = 0.0
+    copy_s: float = 0.0
+    n_left: int = 0
+    n_begun: int = 0
+
+    def fits(self) -> bool:
+        """Whether one more can be painted, and the others still be copied."""
+        self.n_begun += 1
+        left_s = self.end_s - self.now_s() - (self.n_left - self.n_begun) * self.copy_s
+        return self.n_begun == 1 or left_s >= self.frame_s
+
+
+class WindowRun:
+    """A window whose labels get better as time is spent.
+
+    Parameters
+    ----------
+    engine : labels it
+    crew : threads that do
+    reader : of the video
+    span : numbers of its frames in the video
+    size : rows and columns of a frame
+    ledger : of the window
+    now_s : seconds since the clock started
+    """
+
+    def __init__(
+        self,
+        engine: FrameEngine,
+        crew: Crew,
+        reader: Reader,
+        span: range,
+        size: tuple[int, int],
+        ledger: Ledger,
+        now_s: Callable[[], float],
+    ) -> None:
+        self.engine, self.span, self.size = engine, span, size
+        self.evidence = Evidence(len(span), engine.cells)
+        self.read: list[int] = []  # numbers in the window, in the order in which frames were read
+        self.paintings: list[Painting] = []
+        self.sure: UInt8 = np.zeros((len(span), *engine.cells), np.uint8)
+        self.books = Books(ledger, engine.stages)
+        self.stopped: Callable[[], bool] = lambda: False
+        self.suffix = ""
+        self._crew, self._reader, self._now_s = crew, reader, now_s
+        self._recipes: Sequence[Recipe] = engine.recipes
+        self._stride = 0  # of what was read; nothing yet
+        self._is_read = False  # all that is to be read for this budget
+        self._issued: list[Ask] = []
+        self._asked_s: dict[str, list[float]] = {}
+
+    # Planning
+
+    def plan(self, left_s: float) -> Plan | None:
+        """The best plan for so many seconds; None where none fits."""
+        strides: Sequence[int] = STRIDES if self._reader.can_skip else STRIDES[:1]
+        if self._is_read:
+            strides = [self._stride]
+        elif self._stride:
+            strides = [stride for stride in strides if self._stride % stride == 0]
+        return choose(len(self.span), left_s, self._prices(), self._recipes, strides)
+
+    def full_s(self) -> float:
+        """Seconds that everything would cost."""
+        prices, best = self._prices(), self._recipes[-1]
+        asked_s = len(self.span) * best.views * prices.ask_s[best.network]
+        return prices.base_s(1, FINE) + prices.paint_s(FINE, 1.0) + asked_s
+
+    def _prices(self) -> Prices:
+        asked = {recipe: self._n_answered(recipe) for recipe in self._recipes}
+        return Prices(
+            self._base_s,
+            lambda carry, k: SAFETY * self._paint_s(carry, k),
+            {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes},
+            {(recipe.network, recipe.views): n for recipe, n in asked.items() if n},
+        )
+
+    def _n_answered(self, recipe: Recipe) -> int:
+        answers = self.evidence.answers.get(recipe.network, {}).values()
+        return sum(answer.views >= recipe.views for answer in answers)
+
+    def _base_s(self, stride: int, carry: str) -> float:
+        is_as_read = self._is_read or stride == self._stride
+        n_pairs = len(self.evidence.flow_pairs(carry)) if is_as_read else -(-len(self.span) // stride) - 1
+        flow_s = 0.0 if carry == COPY else self.books.foretold_s(self._flow_line(carry), self._flow_work(n_pairs))
+        n_to_read = 0 if self._is_read else len(self._missing(stride))
+        return self._decode_s(n_to_read) + flow_s
+
+    def _decode_s(self, n_frames: int) -> float:
+        work = self._decode_work(n_frames)
+        is_known = self._decode_line in self.books.stages
+        return self.books.foretold_s(self._decode_line, work) if is_known else DECODE_S * work
+
+    def _missing(self, stride: int) -> list[int]:
+        """Frames to read so that there is one every so many, and the last."""
+        n = len(self.span)
+        return [t for t in sorted({*range(0, n, stride), n - 1}) if t not in self.evidence.frames]
+
+    def _paint_s(self, carry: str, frames_a_key: float) -> float:
+        n_pixels = float(len(self.span) * self.size[0] * self.size[1])
+        if carry == COPY:
+            return n_pixels * COPY_S + self._painting_s(n_pixels / frames_a_key)
+        return self._painting_s(self._work(len(self.span) * n_heard(frames_a_key)))
+
+    def _painting_s(self, work: float) -> float:
+        return self.books.foretold_s(self._paint_line, work)
+
+    def _work(self, heard: float) -> float:
+        """Of painting all frames, each key frame being heard so often in all."""
+        cells = self.engine.cells[0] * self.engine.cells[1]
+        return float(len(self.span) * self.size[0] * self.size[1] + (CHAIN_WORK + FUSE_WORK) * heard * cells)
+
+    def _ask_s(self, network: str) -> float:
+        """Seconds of a question, all threads at work: what was known before, corrected by what was seen here."""
+        known_s = self.books.foretold_s(self._ask_line(network), 1.0)
+        seen_s = self._asked_s.get(network, [])
+        return (KNOWN * known_s + sum(seen_s) / self.engine.threads) / (KNOWN + len(seen_s))
+
+    def _ask_line(self, network: str) -> str:
+        return f"frames {network} {self.engine.threads}"
+
+    def _flow_line(self, carry: str) -> str:
+        return f"frames flow {carry} {self.engine.threads}"
+
+    def _flow_work(self, n_pairs: int) -> float:
+        return float(n_pairs * self.size[0] * self.size[1])
+
+    @property
+    def _paint_line(self) -> str:
+        return f"frames paint {self.engine.threads}"
+
+    @property
+    def _decode_line(self) -> str:
+        return f"decode {self.suffix}"
+
+    def _decode_work(self, n_frames: int) -> float:
+        return float(n_frames * self.size[0] * self.size[1])
+
+    # Doing
+
+    def label(self, deadline_s: float, budget_s: float, out: UInt8) -> bool:
+        """Spend until shortly before the deadline, and write labels to `out` (T, H, W); False where all was done.
+
+        The deadline is in seconds since the clock started; `budget_s` is what the window has of it.
+        """
+        end_s = deadline_s if deadline_s == math.inf else deadline_s - MARGIN * budget_s - MARGIN_S
+        self._is_read = False
+        plan = self.plan(end_s - self._now_s())
+        if plan is not None:
+            self._read(plan.stride, end_s)
+            self._is_read = True
+            plan = self._begin(plan, end_s)
+        if plan is None:
+            self._paint_prior(out)
+            return True
+        work_left = self._spend(self._queue(plan, end_s))
+        self._close(plan, end_s, out)
+        return work_left
+
+    def recall(self, read: Sequence[int], asks: Sequence[Ask]) -> None:
+        """Read frames and ask questions again, those that are not there yet."""
+        new = [t for t in read if t not in self.evidence.frames]
+        if new:
+            self._read_while(sorted(new), lambda: math.inf)
+            self.read[len(self.read) - len(new) :] = new
+            self._stride = _stride_of(self.evidence.decoded)
+        known = set(self.evidence.asks)
+        self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
+        self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
+
+    def replay(
+        self, read: Sequence[int], asks: Sequence[Ask], paintings: Sequence[Painting], outs: Sequence[UInt8]
+    ) -> None:
+        """Do again what was done, and write the labels of each painting to one of `outs` (T, H, W)."""
+        for painting, out in zip(paintings, outs, strict=True):
+            self.recall(read[: painting.n_read], asks[: painting.n_asks])
+            if painting.carry == PRIOR:
+                self._paint_prior(out)
+                continue
+            self.find_flow(painting.carry)
+            self.paint(painting, math.inf, out)
+
+    def ask_all(self, asks: Iterable[Ask]) -> None:
+        """Ask, and learn what it costs."""
+        self._spend(self._issue(asks))
+
+    def _begin(self, plan: Plan, end_s: float) -> Plan | None:
+        """The first key frames, and flow; the plan after that, None where no network has anything to say."""
+        if not self.evidence.frames:
+            return None
+        if not self.evidence.answers:
+            keys = self._keys(plan)[: self.engine.threads]
+            self.ask_all(Ask(plan.recipe.network, key) for key in keys)
+        again = self.plan(end_s - self._now_s())
+        if not self.evidence.answers:
+            return None
+        plan = again or self._least()
+        if not self.find_flow(plan.carry, end_s):
+            plan = replace(plan, carry=COPY)
+        return plan
+
+    def _least(self) -> Plan:
+        """What is always possible with what there is."""
+        name = next(iter(self.evidence.answers))
+        recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
+        return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, 0.0, 0.0)
+
+    def _read(self, stride: int, end_s: float) -> None:
+        """Read every so many frames; fewer, where it takes longer than was foretold."""
+        wanted, before, started = self._missing(stride), len(self.read), self._now_s()
+        self._stride = stride
+        if not wanted:
+            return
+        n_wanted, n = len(wanted), len(self.span)
+        least_s = self._paint_s(COPY, float(n)) + self.engine.threads * min(self._prices().ask_s.values())
+        while wanted:
+            wanted = self._read_while(wanted, lambda: end_s - least_s - self._now_s())
+            if not self._reader.can_skip or self.stopped():
+                break
+            wanted = wanted[1::2]
+        n_read = len(self.read) - before
+        if n_read < n_wanted and not self.stopped():
+            self.books.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
+        self.books.book("decode", self._decode_work(n_read), self._now_s() - started, self._decode_line)
+
+    def _read_while(self, wanted: list[int], left_s: Callable[[], float]) -> list[int]:
+        """Read frames as long as all of them are likely to be there in time; what was not read."""
+        first, started, before = self.span.start, self._now_s(), len(self.read)
+        for k, (number, pixels) in enumerate(self._reader.read([first + t for t in wanted]), 1):
+            self.evidence.frames[number - first] = pixels
+            self.read.append(number - first)
+            if k < FIRST * self.engine.threads:
+                continue
+            each_s = (self._now_s() - started) / k
+            is_late = left_s() < (each_s * (len(wanted) - k) if self._reader.can_skip else 0.0)
+            if is_late or self.stopped():
+                break
+        else:
+            return []
+        return wanted[len(self.read) - before :]
+
+    def find_flow(self, carry: str, end_s: float = math.inf) -> bool:
+        """Whether there was time to find it."""
+        pairs, started = self.evidence.flow_pairs(carry), self._now_s()
+        if not pairs:
+            return True
+        rest_s = self._paint_s(COPY, 1.0)
+        n_done = self._crew.each(
+            pairs, lambda pair: self.evidence.find_flow(pair, carry), lambda: self._now_s() < end_s - rest_s
+        )
+        self.books.book("flow", self._flow_work(n_done), self._now_s() - started, self._flow_line(carry))
+        return n_done == len(pairs)
+
+    def _spend(self, asks: Iterator[Ask]) -> bool:
+        """Ask as long as there are questions; whether there was one that did not fit, or nobody wanted to wait for."""
+        started, before = self._now_s(), {name: len(seen) for name, seen in self._asked_s.items()}
+        planned_s = {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes}
+        self._work_left = False
+        self._crew.each(asks, self._ask)
+        total_s = 0.0
+        for name, seen_s in self._asked_s.items():
+            new_s = seen_s[before.get(name, 0) :]
+            if new_s:
+                each_s = planned_s.get(name, 0.0)
+                total_s += each_s * len(new_s)
+                entry = Entry(each_s * len(new_s) * self.engine.threads, sum(new_s), len(new_s))
+                self.books.ledger.descriptors.setdefault(name, Entry()).merge(entry)
+                stretch = self.books.stages.contention.stretch
+                self.books.stages.observe(self._ask_line(name), len(new_s), sum(new_s) / self.engine.threads / stretch)
+        self.books.ledger.stages.setdefault("networks", Entry()).add(total_s, self._now_s() - started)
+        return self._work_left
+
+    def _answer(self, ask: Ask) -> None:
+        said = self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored)
+        self.evidence.add(ask, said)
+
+    def _ask(self, ask: Ask) -> None:
+        started = self._now_s()
+        try:
+            self._answer(ask)
+        except Exception as error:  # a user's network may raise anything, and the run must go on
+            self._recipes = [recipe for recipe in self._recipes if recipe.network != ask.network]
+            self.books.ledger.note(f"{ask.network} failed ({type(error).__name__}: {error}); dropped")
+            return
+        self._asked_s.setdefault(ask.network, []).append(self._now_s() - started)
+
+    def _keys(self, plan: Plan) -> list[int]:
+        """Key frames by a plan, among those that were read, in an order of which every beginning is spread."""
+        decoded = np.array(self.evidence.decoded)
+        ideal = key_frames(len(self.span), plan.n_keys)
+        keys = [int(decoded[np.argmin(np.abs(decoded - ideal[k]))]) for k in spread(len(ideal))]
+        return list(dict.fromkeys(keys))
+
+    def _queue(self, plan: Plan, end_s: float) -> Iterator[Ask]:
+        """Questions in the order of their worth, as long as they fit."""
+        for ask in self._worthy(plan):
+            if self.stopped() or not self._fits(ask, plan, end_s):
+                self._work_left = True
+                return
+            if any(recipe.network == ask.network for recipe in self._recipes):
+                yield from self._issue([ask])
+
+    def _issue(self, asks: Iterable[Ask]) -> Iterator[Ask]:
+        for ask in asks:
+            self._issued.append(ask)
+            yield ask
+
+    def _worthy(self, plan: Plan) -> Iterator[Ask]:
+        """First what was planned, then the frames between, then what a better recipe would ask."""
+        at, decoded = self.engine.recipes.index(plan.recipe), self.evidence.decoded
+        for recipe in self.engine.recipes[at:]:
+            own = {ask.frame for ask in self._issued if ask.network == recipe.network}
+            keys = self._apart(plan, own) if recipe is plan.recipe and len(own) <= self.engine.threads else []
+            for key in (*keys, *fill(decoded, sorted({*own, *keys}))):
+                yield Ask(recipe.network, key, recipe.turns and self._turn(key, plan))
+            if recipe.views == 2:
+                seen = {(ask.frame, ask.mirrored) for ask in self._issued if ask.network == recipe.network}
+                for key in (decoded[k] for k in spread(len(decoded))):
+                    yield Ask(recipe.network, key, (key, False) in seen)
+
+    def _apart(self, plan: Plan, own: Collection[int]) -> list[int]:
+        """Key frames by a plan, without those beside the few that were asked about before."""
+        gap = len(self.span) / plan.n_keys
+        return [key for key in self._keys(plan) if all(abs(key - other) > 0.5 * gap for other in own)]
+
+    def _turn(self, frame: int, plan: Plan) -> bool:
+        """Whether a key frame is shown in the mirror: every other one."""
+        return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
+
+    def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
+        call_s = SLACK * self.engine.threads * self._ask_s(ask.network)
+        n_keys = max((len(own) for own in self.evidence.answers.values()), default=1)
+        return self._now_s() + call_s + SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys) <= end_s
+
+    def _close(self, plan: Plan, end_s: float, out: UInt8) -> None:
+        """Carry, fuse, paint, until it is time to copy."""
+        network = plan.recipe.network if plan.recipe.network in self.evidence.answers else self._least().recipe.network
+        self.paint(Painting(len(self.read), len(self.evidence.asks), plan.carry, network), end_s, out)
+
+    def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
+        """Write labels to `out` in a way; `late` frames of it, and those after `end_s`, are copied."""
+        started, evidence = self._now_s(), self.evidence
+        n_keys, n_frames = len(evidence.answers[painting.network]), len(self.span)
+        n_pixels = self.size[0] * self.size[1]
+        each_s = self.engine.threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
+        late = _Until(self.sure, painting.late, self._now_s, end_s, each_s, COPY_S * n_pixels, n_frames)
+        missing = evidence.paint(self._crew, painting.carry, painting.network, out, late)
+        self.paintings.append(replace(painting, late=tuple(missing)))
+        if painting.carry == COPY:
+            work = float(n_keys * n_pixels)
+        else:
+            work = self._work(evidence.n_sources) * (n_frames - len(missing)) / n_frames
+        self.books.book("fusing and pixels", work, self._now_s() - started, self._paint_line)
+
+    def _paint_prior(self, out: UInt8) -> None:
+        """The most frequent class everywhere."""
+        out[:] = int(np.argmax(self.engine.prior))
+        self.sure[:] = int(255 * self.engine.prior.max())
+        self.paintings.append(Painting(len(self.read), len(self.evidence.asks), PRIOR, ""))
+        self.books.ledger.note("the budget is below the floor: prior")
+
+
+def _stride_of(decoded: Sequence[int]) -> int:
+    """The longest of our strides that has all of these frames, the last aside."""
+    inner = decoded[:-1] or decoded
+    return max(stride for stride in STRIDES if all(t % stride == 0 for t in inner))
