@@ -54,7 +54,7 @@ def train(
         bool, typer.Option(help="Learn policies at the end, for every budget; takes minutes each, a line a round.")
     ] = True,
     policy_limit: Annotated[
-        float, typer.Option(min=1, help="Seconds for learning each policy; none is the same twice if it ends sooner.")
+        float, typer.Option(min=1, help="Seconds of computing for each policy; then it is not the same twice.")
     ] = math.inf,
     seed: Annotated[int, typer.Option(help="Of learning policies.")] = 0,
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,

@@ -200,7 +200,7 @@ def begin(world, state, i, d):  # type: ignore[no-untyped-def]
     withdraw(state, i)
     cell, is_new = i * world.private_s.shape[1] + d, False
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-        is_new |= not state.made[world.needed[k]]
+        is_new |= not state.made[world.needed[k]] and world.users[world.needed[k]] > 1
         state.made[world.needed[k]] = True
     if is_new:  # what costs less now may be wanted more; whoever is wanted less is found out when its turn comes
         for k in range(world.first[i], world.first[i + 1]):

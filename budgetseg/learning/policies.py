@@ -70,7 +70,7 @@ class Recipe:
     seed: int = 0
 
     def within(self, limit_s: float) -> "Recipe":
-        """The same with so many seconds for a policy: a third of them for CAPI, the rest for the search."""
+        """The same with so many seconds of computing for a policy: a third for CAPI, the rest for the search."""
         capi, search = replace(self.capi, limit_s=limit_s / 3), replace(self.search, limit_s=2 * limit_s / 3)
         return replace(self, capi=capi, search=search)
 

@@ -33,7 +33,7 @@ class Recipe:
     spread : of the samples around the weights
     rate : how far to go
     every : steps after which the held-out videos judge
-    limit_s : seconds after which no new step begins
+    limit_s : seconds of computing, of all cores together, after which no new step begins
     """
 
     fractions: tuple[float, ...]
@@ -100,11 +100,11 @@ def search(
     ways = directions(h.names, classes.names, train.names)
     rng, trials = np.random.default_rng(seed), held_out.trials(recipe.fractions, 1)
     best, (best_score,) = start, held_out.scores([start], trials)
-    place, speed, began = np.zeros(len(ways)), np.zeros(len(ways)), time.monotonic()
+    place, speed, began = np.zeros(len(ways)), np.zeros(len(ways)), time.process_time()
     for n in range(1, recipe.n_rounds + 1):
         speed = MEMORY * speed + (1 - MEMORY) * _slope(train, start, place, ways, recipe, rng)
         place = place + recipe.rate * speed
-        is_last = n == recipe.n_rounds or time.monotonic() - began > recipe.limit_s
+        is_last = n == recipe.n_rounds or time.process_time() - began > recipe.limit_s
         if n % recipe.every == 0 or is_last:
             player = _moved(start, place, ways)
             (score,) = held_out.scores([player], trials)
