@@ -52,6 +52,13 @@ def label(
             show_default=DEFAULT_MODEL,
         ),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="'frames', networks on whole frames, carried along flow; 'supervoxels', all descriptors and a CRF; "
+            "'auto', frames where the model has a network and no option asks for supervoxels."
+        ),
+    ] = "auto",
     select: Annotated[
         str | None,
         typer.Option(
@@ -109,14 +116,16 @@ def label(
     budgetseg label clips/ --budget 2m --model mymodel --json
     """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.evaluation.environment import environment
+    from budgetseg.labelling.engines import AUTO, SUPERVOXELS
     from budgetseg.labelling.job import Job, Order
     from budgetseg.labelling.loaded import load
     from budgetseg.labelling.output import Wanted
 
-    order = Order(videos, _request(budget, scope, seed, replay), resume, replay, output, Wanted(npz, why))
+    order = Order(videos, _request(budget, scope, seed, replay), resume, replay, output, Wanted(npz, why), engine)
     tasks = order.tasks()  # all that can be refused is refused before the work
     _tell("getting ready")
-    loaded = load(model or _model_of(order), cores_for(threads), policy, select)
+    ready = SUPERVOXELS if engine == AUTO and (why or scope != "total") else order.wanted_engine
+    loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready)
     done = []
     with ended_by_ctrl_c(STOPPING) as stopped:
         job = Job(loaded, {"environment": environment()}, stopped, progress, _tell)
@@ -158,10 +167,12 @@ def _print_done(done: "Done") -> None:
     stages: Rows = [(name, *_seconds(entry)) for name, entry in last["stages"].items()]
     print_table(("stage", "planned s", "spent s"), stages)
     descriptors: Rows = [(name, str(entry["count"]), *_seconds(entry)) for name, entry in last["descriptors"].items()]
-    print_table(("descriptor", "computed", "planned s", "spent s"), descriptors)
+    title = "network" if last["engine"] == "frames" else "descriptor"
+    print_table((title, "computed", "planned s", "spent s"), descriptors)
     print_table(("budget", "seconds", "spent s", "overrun s"), _budgets(done))
     for note in last["notes"]:
         typer.echo(f"Note: {note}")
+    typer.echo(f"Labelled by {last['engine']}.")
     typer.echo(f"Getting ready took {last['loading_s']:.1f} s, writing {last['writing_s']:.1f} s, beside the budget.")
     typer.echo(f"Results are in {done.folder}")
 

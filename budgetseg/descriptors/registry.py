@@ -59,6 +59,12 @@ def open_descriptors(
     return opened
 
 
+def open_networks(names: Sequence[str], folder: Path | None, threads: int = 1) -> dict[str, OnnxNetwork]:
+    """The networks in a folder that have one of these names, in their order."""
+    files = _networks(folder)
+    return {name: OnnxNetwork(read_card(files[name]), threads) for name in names if name in files}
+
+
 def _open_point(point: EntryPoint) -> Descriptor:
     try:
         descriptor: Descriptor = point.load()()

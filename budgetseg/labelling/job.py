@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.errors import UsageError
+from budgetseg.frames.label import ByFrames, replay_frames
+from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.inference.label import Earlier, Labelled, Request
+from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.output import Run, Wanted, budget_name, check_place, results_folder, write_results
 from budgetseg.labelling.replay import replay
@@ -33,6 +36,7 @@ class Order:
     replay : folder of a run to do again
     output : folder for results; None for the usual one
     wanted : files that are written on request
+    engine : frames, supervoxels, or auto; a run is gone on from, or done again, by its own
     """
 
     videos: Sequence[Path]
@@ -41,6 +45,7 @@ class Order:
     replay: Path | None = None
     output: Path | None = None
     wanted: Wanted = field(default_factory=Wanted)
+    engine: str = AUTO
 
     @cached_property
     def earlier(self) -> Trace | None:
@@ -54,6 +59,14 @@ class Order:
         if self.request is not None:
             return [budget_name(budget) for budget in self.request.budgets]
         return [] if self.earlier is None else [str(name) for name in self.earlier.settings["budgets"]]
+
+    @property
+    def wanted_engine(self) -> str:
+        """The engine that is asked for, or that of the run before; UsageError where these differ."""
+        own = self.engine if self.earlier is None else self.earlier.engine
+        if self.engine not in (AUTO, own):
+            raise UsageError(f"that run was by {own}; leave --engine out, or label the video anew")
+        return own
 
     def tasks(self) -> list[Task]:
         """Videos and their places; an error where something cannot be read, written or gone on from."""
@@ -122,12 +135,17 @@ class Job:
 
     def _label(self, order: Order, task: Task, request: Request) -> Done:
         before, known = order.earlier, None
-        if before is not None and order.resume is not None:
+        engine = self.model.choose(order.wanted_engine, request, order.wanted.why)
+        if before is not None and order.resume is not None and engine == SUPERVOXELS:
             known = _read_earlier(order.resume, before)
             request = replace(request, window=before.windows[0].n_frames if before.windows else None)
         with results_folder(task.folder) as part:
-            self.tell(f"labelling {task.source.name} within {' '.join(map(budget_name, request.budgets))}")
-            labelled = self._spend(task, request, known)
+            budgets = " ".join(map(budget_name, request.budgets))
+            self.tell(f"labelling {task.source.name} by {engine} within {budgets}")
+            if engine == FRAMES:
+                labelled: Labelled = self._spend_on_frames(task, request, () if before is None else before.frames)
+            else:
+                labelled = self._spend(task, request, known)
             trace = self._trace(order, task, request, labelled)
             return self._write(part, order, task, labelled, trace)
 
@@ -136,8 +154,16 @@ class Job:
         assert trace is not None
         with results_folder(task.folder) as part:
             self.tell(f"replaying {task.source.name}")
-            labelled = replay(self.model.labeller.engine, task.source, trace)
+            labelled = self._replayed(task, trace, order.wanted_engine)
             return self._write(part, order, task, labelled, trace)
+
+    def _replayed(self, task: Task, trace: Trace, engine: str) -> Labelled:
+        if engine == SUPERVOXELS:
+            return replay(self.model.labeller.engine, task.source, trace)
+        frames = self.model.labeller.frames
+        assert frames is not None  # the model is that of the run
+        n_budgets = len(trace.settings["budgets"])
+        return replay_frames(frames, task.source, trace.frames, trace.video.n_frames, n_budgets)
 
     def _spend(self, task: Task, request: Request, earlier: Earlier | None) -> Labelled:
         failed = False
@@ -147,6 +173,14 @@ class Job:
             failed = True  # other threads would go on until the budget is spent, and the program would wait for them
             raise
 
+    def _spend_on_frames(self, task: Task, request: Request, earlier: Sequence[FramesTrace]) -> ByFrames:
+        failed = False
+        try:
+            return self.model.labeller.label_frames(task.source, request, lambda: failed or self.stopped(), earlier)
+        except BaseException:
+            failed = True
+            raise
+
     def _write(self, part: Path, order: Order, task: Task, labelled: Labelled, trace: Trace) -> Done:
         mark, source = self.model.mark, task.source
         facts = {
@@ -154,6 +188,7 @@ class Job:
             "model": {"name": mark.name, "digest": mark.digest},
             "resumed": None if order.resume is None else str(order.resume),
             "replayed": None if order.replay is None else str(order.replay),
+            "engine": trace.engine,
             "stopped": self.stopped(),
             "loading_s": self.model.loading_s,
             **self.facts,
@@ -172,13 +207,15 @@ class Job:
             "window": request.window,
             "policy": model.policy,
             "select": model.select,
-            "threads": model.labeller.engine.threads,
+            "threads": model.labeller.threads,
+            "engine": FRAMES if isinstance(labelled, ByFrames) else SUPERVOXELS,
         }
         earlier = {} if before is None else dict(enumerate(before.windows))
         windows = [WindowTrace.of(why, earlier.get(k)) for k, why in enumerate(labelled.whys)]
         video = VideoMark.of(task.source, len(labelled.labels[-1]))
         assert labelled.plan is not None
-        return Trace(video, model.mark, settings, labelled.plan, windows)
+        frames = labelled.windows if isinstance(labelled, ByFrames) else ()
+        return Trace(video, model.mark, settings, labelled.plan, windows, frames=frames)
 
 
 def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:

@@ -3,19 +3,26 @@
 import atexit
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from budgetseg.descriptors.calibrate import known_costs, save_costs
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
-from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
+from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_networks
+from budgetseg.frames.engine import FrameEngine, fitting
+from budgetseg.frames.label import ByFrames, WindowTrace, label_frames
+from budgetseg.frames.warm import calibrate_frames, warm_up_frames
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Earlier, Labelled, Request, label_video
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
 from budgetseg.inference.window import Engine
+from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine, is_possible
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model
@@ -33,34 +40,67 @@ class Labeller:
     threads : cores to use
     policy : who decides which descriptors, a name in `POLICIES`; None for the best that the model has
     selection : which supervoxels first; as suits who decides, if None
+    engine : that is made ready now; the other is when it is first asked for
     """
 
     def __init__(
-        self, model: Model, threads: int = 1, policy: str | None = None, selection: Selection | None = None
+        self,
+        model: Model,
+        threads: int = 1,
+        policy: str | None = None,
+        selection: Selection | None = None,
+        engine: str = SUPERVOXELS,
     ) -> None:
-        strategy = strategy_of(model, policy, selection)  # refuses before the work
+        self.model, self.threads = model, threads
+        self._strategy = strategy_of(model, policy, selection)  # refuses before the work
+        self._stages = StageCosts.load()
+        self.choose(engine)
+        atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
+
+    @cached_property
+    def engine(self) -> Engine:
+        """That labels supervoxels."""
+        model = self.model
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         warm_up_descriptors(descriptors)
-        costs = known_costs(descriptors)
         guarded = [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)]
-        self.model = model
-        self.engine = Engine(
+        engine = Engine(
             model.classifiers,
             model.crf,
             descriptors,
-            costs,
-            StageCosts.load(),
-            strategy,
+            known_costs(descriptors),
+            self._stages,
+            self._strategy,
             str(model.settings["tier"]),
-            threads,
+            self.threads,
             guarded,
             model.classifiers.subset_of(counted(model)),
         )
-        warm_up(self.engine)
-        calibrate_stages(self.engine)
-        gc.collect()
-        gc.freeze()  # what is loaded stays: to look through it for garbage takes a tenth of a second each time
-        atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
+        warm_up(engine)
+        calibrate_stages(engine)
+        _forget_garbage()
+        return engine
+
+    @cached_property
+    def frames(self) -> FrameEngine | None:
+        """That labels frames; None where the model has no network that can."""
+        networks = fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
+        if not networks:
+            return None
+        prior = self.model.classifiers.prior.astype(np.float32)
+        engine = FrameEngine(networks, prior, self._stages, self.threads)
+        warm_up_frames(engine)
+        calibrate_frames(engine)
+        _forget_garbage()
+        return engine
+
+    def choose(self, wanted: str = AUTO, needs: Sequence[str] = ()) -> str:
+        """The engine that labels, ready: `frames` or `supervoxels`; `needs` are options that take supervoxels."""
+        has_network = is_possible(wanted, needs) and self.frames is not None
+        name = choose_engine(wanted, needs, has_network)
+        if name == SUPERVOXELS:
+            _ = self.engine
+        return name
 
     def label(
         self,
@@ -69,16 +109,37 @@ class Labeller:
         stopped: Callable[[], bool] = lambda: False,
         earlier: Earlier | None = None,
     ) -> Labelled:
-        """Labels of a video."""
-        started = time.perf_counter()
+        """Labels of a video by its supervoxels."""
+        engine, started = self.engine, time.perf_counter()
         source = video if isinstance(video, VideoSource) else open_video(video)
-        return label_video(self.engine, source, request, stopped, earlier, started)
+        return label_video(engine, source, request, stopped, earlier, started)
+
+    def label_frames(
+        self,
+        video: str | Path | VideoSource,
+        request: Request,
+        stopped: Callable[[], bool] = lambda: False,
+        earlier: Sequence[WindowTrace] = (),
+    ) -> ByFrames:
+        """Labels of a video by whole frames."""
+        self.choose(FRAMES)
+        engine, started = self.frames, time.perf_counter()
+        assert engine is not None
+        source = video if isinstance(video, VideoSource) else open_video(video)
+        return label_frames(engine, source, request, stopped, earlier, started)
 
     def remember(self, folder: Path) -> None:
         """Keep what was learned of this machine's speed for the next time; done at the end of the program."""
         if folder.is_dir():
-            save_costs(self.engine.costs, folder)
-            self.engine.stages.save(folder)
+            if "engine" in self.__dict__:
+                save_costs(self.engine.costs, folder)
+            self._stages.save(folder)
+
+
+def _forget_garbage() -> None:
+    """What is loaded stays: to look through it for garbage takes a tenth of a second each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

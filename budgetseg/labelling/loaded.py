@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from budgetseg.frames.label import ByFrames
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Labelled, Request
 from budgetseg.inference.ledger import Ledger
+from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.labelling.maps import confidence_of
 from budgetseg.labelling.trace import ModelMark
@@ -41,7 +43,9 @@ class Result:
 
     @cached_property
     def confidence(self) -> Float32:
-        """The probability of the likeliest class by H, (T, H, W) float32, before the CRF."""
+        """The probability of the likeliest class, (T, H, W) float32, by networks, or by H before the CRF."""
+        if isinstance(self._labelled, ByFrames):
+            return self._labelled.confidence
         t, height, width = self.labels.shape
         plan = self._labelled.plan
         assert plan is not None
@@ -71,6 +75,10 @@ class LoadedModel:
         """What it tells apart."""
         return self.labeller.model.classes
 
+    def choose(self, engine: str, request: Request, why: bool = False) -> str:
+        """The engine for a request, ready to start: `frames` or `supervoxels`."""
+        return self.labeller.choose(engine, _needs(self.policy, self.select, request.scope, why))
+
     def label(
         self,
         video: str | Path | VideoSource,
@@ -79,6 +87,7 @@ class LoadedModel:
         scope: str = "total",
         seed: int = 0,
         stopped: Callable[[], bool] = lambda: False,
+        engine: str = AUTO,
     ) -> Result:
         """Label a video within a budget.
 
@@ -89,15 +98,25 @@ class LoadedModel:
         scope : `total`, from the first frame read to labels ready, or `descriptors`
         seed : of what is random
         stopped : asked again and again; once it says so, no more is spent
+        engine : frames, supervoxels, or auto, which is frames where the model has a network for them and nothing is
+            asked for that takes supervoxels
         """
         source = video if isinstance(video, VideoSource) else open_counted(video)
-        labelled = self.labeller.label(source, Request((Budget(budget_s),), scope, seed=seed), stopped)
+        request = Request((Budget(budget_s),), scope, seed=seed)
+        if self.choose(engine, request) == FRAMES:
+            labelled: Labelled = self.labeller.label_frames(source, request, stopped)
+        else:
+            labelled = self.labeller.label(source, request, stopped)
         least = float(self.labeller.model.classifiers.prior.max())
         return Result(labelled.labels[0], labelled.ledgers[0], self.classes, labelled, least)
 
 
 def load(
-    name: str | Path, threads: int | None = None, policy: str | None = None, select: str | None = None
+    name: str | Path,
+    threads: int | None = None,
+    policy: str | None = None,
+    select: str | None = None,
+    engine: str = AUTO,
 ) -> LoadedModel:
     """Get a model ready to label.
 
@@ -107,6 +126,7 @@ def load(
     threads : cores to use; None for all
     policy : who decides which descriptors are computed: learned, static or random; None for the best there is
     select : which supervoxels are considered first; None for what suits
+    engine : that is made ready now, frames, supervoxels or auto; the other is when it is first asked for
 
     Examples
     --------
@@ -119,5 +139,13 @@ def load(
     folder = find_model(name)
     model = load_model(folder)
     mark = ModelMark.of(model.name, folder, name in bundled_models())
-    labeller = Labeller(model, threads or os.cpu_count() or 1, policy, selection)
+    if engine == AUTO and _needs(policy, select):
+        engine = SUPERVOXELS
+    labeller = Labeller(model, threads or os.cpu_count() or 1, policy, selection, engine)
     return LoadedModel(labeller, mark, policy, select, time.perf_counter() - started)
+
+
+def _needs(policy: str | None, select: str | None, scope: str = "total", why: bool = False) -> list[str]:
+    """Options that take supervoxels."""
+    asked = {"--policy": policy, "--select": select, "--why": why, f"--scope {scope}": scope != "total"}
+    return [name for name, value in asked.items() if value]

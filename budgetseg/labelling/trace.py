@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.errors import UsageError
+from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.inference.label import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.window import Step
+from budgetseg.labelling.engines import SUPERVOXELS
 from budgetseg.video import VideoSource
 
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
@@ -149,6 +151,7 @@ class Trace:
     plan : what was worked on
     windows : what was done, for each of them
     files : that were written, below the folder of the trace
+    frames : what was done for each window, where whole frames were labelled
     """
 
     video: VideoMark
@@ -157,6 +160,12 @@ class Trace:
     plan: Plan
     windows: Sequence[WindowTrace]
     files: Sequence[str] = ()
+    frames: Sequence[FramesTrace] = ()
+
+    @property
+    def engine(self) -> str:
+        """That labelled."""
+        return str(self.settings.get("engine", SUPERVOXELS))
 
 
 def write_trace(path: Path, trace: Trace) -> None:
@@ -169,6 +178,7 @@ def write_trace(path: Path, trace: Trace) -> None:
         "plan": asdict(trace.plan),
         "files": list(trace.files),
         "windows": [window.as_dict() for window in trace.windows],
+        "frames": [window.as_dict() for window in trace.frames],
     }
     path.write_text(json.dumps(stored, allow_nan=False) + "\n")
 
@@ -185,7 +195,8 @@ def read_trace(folder: Path) -> Trace:
         plan = _read_plan(stored["plan"])
         windows = [WindowTrace.from_dict(window) for window in stored["windows"]]
         video, model = VideoMark(**stored["video"]), ModelMark(**stored["model"])
-        return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])))
+        frames = [FramesTrace.from_dict(window) for window in stored.get("frames", ())]
+        return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])), frames)
     except _DAMAGES as error:
         raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video anew") from None
 

@@ -208,7 +208,7 @@ def test_writing_is_shown(loaded: LoadedModel, street: Path, tmp_path: Path) -> 
 
     order = Order([street], Request((Budget(1),), "descriptors"), output=tmp_path / "out")
     list(Job(loaded, progress=progress, tell=told.append).run(order, order.tasks()))
-    assert told == ["labelling street within 1s", ("writing street", N_FRAMES), *[1] * N_FRAMES]
+    assert told == ["labelling street by supervoxels within 1s", ("writing street", N_FRAMES), *[1] * N_FRAMES]
 
 
 def test_a_real_clip_is_labelled_within_its_budget(data_root: Path, tmp_path: Path) -> None:
