@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test browser lint format clean
+.PHONY: demo test browser tables lint format clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml
@@ -19,6 +19,10 @@ test: $(READY)  ## run the whole test suite
 
 browser:  ## a browser for the tests of the report page, where there is none (Debian, Ubuntu; as root)
 	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
+
+tables: $(READY)  ## the paper's tables and figures from ROOT, which holds camvid/ and suny/: hours
+	@test -n "$(ROOT)" || { echo "say where camvid/ and suny/ are: make tables ROOT=DIR"; exit 2; }
+	BIN=$(BIN) benchmarks/reproduce.sh "$(ROOT)" $(OUT)
 
 lint: $(READY)  ## formatting, lint, types, import direction
 	$(BIN)/ruff format --check .

@@ -1,0 +1,55 @@
+#!/bin/sh
+# The paper's tables and figures from the videos: models, evaluations, tables, bars, figures. Hours on two cores; after
+# an interruption, the same command goes on.
+#
+# Usage: benchmarks/reproduce.sh ROOT [OUT], where ROOT holds camvid/ and suny/; `make tables ROOT=...` does the same.
+#
+# NETWORKS=DIR  networks of both, DIR/camvid and DIR/suny, as 'budgetseg train-network --folds 4' writes them; without
+#               it they are trained, which had better be with DEVICE=cuda
+# FIGURES=DIR   where figures go; docs/figures if not said
+set -eu
+
+root=$1
+out=${2:-results}
+bin=${BIN:-.venv/bin}
+budgets=0.02,0.05,0.1,0.15,0.2,0.49,0.5,0.73,0.9,0.98
+seeds=${SEEDS:-5}
+
+train() { # dataset, options
+    dataset=$1
+    shift
+    if [ -n "${NETWORKS:-}" ]; then
+        set -- --networks "$NETWORKS/$dataset" "$@"
+    else
+        set -- --device "${DEVICE:-cpu}" "$@"
+    fi
+    "$bin/budgetseg" train "$dataset" --root "$root/$dataset" -o "$out/models/$dataset" "$@"
+}
+
+evaluate() { # dataset, split, name, options
+    dataset=$1 split=$2 name=$3
+    shift 3
+    "$bin/budgetseg" evaluate "$dataset" --root "$root/$dataset" --split "$split" --model "$out/models/$dataset" \
+        --methods all --budgets "$budgets" --seeds "$seeds" -o "$out/$dataset-$name" "$@"
+}
+
+mkdir -p "$out"
+# Balance and rounds were chosen on selection data: docs/decisions/0004-crf.md.
+train suny --balance 0.25
+train camvid --balance 1 --rounds 0
+
+for of in suny:test camvid:val; do
+    dataset=${of%:*} split=${of#*:}
+    evaluate "$dataset" "$split" shared --costs shared
+    # What a descriptor costs is measured when it is described: both cost models must see the same table.
+    mkdir -p "$out/$dataset-unshared"
+    ln -sfn "../$dataset-shared/table" "$out/$dataset-unshared/table"
+    evaluate "$dataset" "$split" unshared --costs unshared
+    evaluate "$dataset" "$split" wall --scope total --clock wall
+done
+
+set -- "$out/suny-shared" "$out/suny-unshared" "$out/suny-wall" \
+    "$out/camvid-shared" "$out/camvid-unshared" "$out/camvid-wall"
+"$bin/python" -m benchmarks.tables "$@" | tee "$out/tables.md"
+"$bin/python" -m benchmarks.bars "$@" | tee "$out/bars.md"
+"$bin/python" -m benchmarks.figures "${FIGURES:-docs/figures}" "$@"
