@@ -35,10 +35,11 @@ def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int], out: NDArray[An
     Into `out`, if there is one; those that it has no place for are left out.
     """
     (height, width), stride = size, plan.stride
+    if out is None and stride == 1 and maps.shape[1:] == size:
+        return maps
     out = np.empty((len(maps) * stride, height, width), maps.dtype) if out is None else out
     for k, one in enumerate(maps):
-        is_same = one.shape == size
-        out[k * stride : (k + 1) * stride] = (
-            one if is_same else cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST)
-        )
+        if one.shape != size:
+            one = cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST)
+        out[k * stride : (k + 1) * stride] = one
     return out

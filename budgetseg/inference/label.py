@@ -424,8 +424,8 @@ class _Job:
     def _end_of(self, n_frames: int, plan: Plan | None = None) -> list[tuple[str, float]]:
         """Stages that end the labelling of so many frames of a plan, and their work."""
         plan = plan or self.plan
-        n, n_pixels = float(plan.supervoxels_in(n_frames)), float(n_frames * plan.size[0] * plan.size[1])
-        stages = [(stage, n) for stage in STAGES] + [(self.engine.pixels_line, n_pixels)]
+        n = float(plan.supervoxels_in(n_frames))
+        stages = [(stage, n) for stage in STAGES] + [self.engine.painting(n_frames * plan.size[0] * plan.size[1])]
         if plan.size != self.full.size or plan.stride != 1:
             stages.append(("carrying", float(n_frames * plan.stride * self.full.size[0] * self.full.size[1])))
         return stages

@@ -26,7 +26,7 @@ def warm_up(engine: Engine) -> None:
 
 def calibrate_stages(engine: Engine) -> None:
     """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
-    if engine.pixels_line in engine.stages and engine.supervoxels_line in engine.stages:
+    if engine.painting(1)[0] in engine.stages and engine.supervoxels_line in engine.stages:
         return
     for size in SIZES:
         _label(engine, size, N_FRAMES)

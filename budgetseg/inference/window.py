@@ -21,7 +21,7 @@ from budgetseg.inference.closing import Closing
 from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import DroppedError, LiveSource
-from budgetseg.inference.paint import paint
+from budgetseg.inference.paint import paint, painters
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.state import ENABLED, full_cost, world_of
 from budgetseg.supervoxels import Segmenter
@@ -31,7 +31,7 @@ __all__ = ["Engine", "Known", "Step", "Strategy", "WindowRun"]
 
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
-TURNS_S = 0.014  # that it leaves more where others always have the core first: a few turns of theirs
+TURNS_S = 0.018  # that it leaves more where others always have the core first: a few turns of theirs
 MOST_TURNS = 0.02  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.002  # that the end leaves
@@ -78,10 +78,9 @@ class Engine:
         """What the costs of its supervoxels are known by."""
         return f"supervoxels {self.tier} {self.threads}"
 
-    @property
-    def pixels_line(self) -> str:
-        """What the costs of painting are known by."""
-        return f"pixels {self.threads}"
+    def painting(self, n_pixels: int) -> tuple[str, float]:
+        """What the costs of painting are known by, and the work of one thread."""
+        return "pixels", n_pixels / painters(n_pixels, self.threads)
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,7 @@ class WindowRun:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
         if self._episode is None:
             full_s = full_cost(self.world, self.engine.counted) * self.engine.costs.pace
-            self._begin(left_s() / max(full_s, 1e-9))
+            self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))
         self.episode.lump_s = self._lump_s
         self.live.late = lambda: left_s() < 0
         n_others = self.engine.threads - 1
@@ -311,7 +310,8 @@ class WindowRun:
         """Labels of all pixels, (T, H, W)."""
         if self.closing.labels is None:
             raise ValueError("close before you paint")
-        with self.books.stage("pixels", float(out.size), self.engine.pixels_line):
+        line, work = self.engine.painting(out.size)
+        with self.books.stage(line, work):
             paint(self.closing.labels, self.scene.supervoxels.ids, out, self.engine.threads)
 
     def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
@@ -341,7 +341,7 @@ class WindowRun:
         return time.perf_counter() - self.started
 
     def _paint_s(self) -> float:
-        return self.books.foretold_s(self.engine.pixels_line, float(self.frames[..., 0].size))
+        return self.books.foretold_s(*self.engine.painting(self.frames[..., 0].size))
 
     def _until_s(self, end_s: float, deadline_s: float) -> float:
         """When to begin with closing, so that it ends in time."""
