@@ -1,0 +1,66 @@
+"""One policy for every budget against policies trained for one budget each.
+
+Usage: python benchmarks/per_budget.py MODEL WORK TABLES [FRACTIONS], where WORK is where MODEL was trained,
+and TABLES the folder `table` that `budgetseg evaluate` leaves; fractions of the full cost with commas between them.
+
+Each policy for one budget starts from the one for all, and is searched for as long; scores are class average and
+global accuracy on the tables, means over seeds.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.descriptors.table import read_table
+from budgetseg.learning.judge import Judge, Player
+from budgetseg.learning.plans import Learned
+from budgetseg.learning.policies import split_clips
+from budgetseg.learning.search import Recipe, search
+from budgetseg.learning.train import read_fitted
+from budgetseg.models.bundle import Model, load_model
+from budgetseg.policy.learned import LearnedPolicy
+from budgetseg.simulation import Arena
+
+METHOD, COSTS = "budget-wanted", "shared"
+N_SEEDS = 3
+N_STEPS = 120
+
+
+def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, ...]) -> None:
+    """Print a line for each policy and budget."""
+    model, cores = load_model(model_folder), os.cpu_count() or 1
+    balance = {"camvid": 1.0, "suny": 0.25}.get(str(model.settings["dataset"]), 0.5)
+    arenas = _learned(model, work).arenas(COSTS)
+    reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
+    for own in (own for own in model.policies if own.method == METHOD and own.costs == COSTS):
+        train, held_out = (Judge(clips, own.among, balance, cores) for clips in split_clips(arenas))
+        judge = Judge(reported, own.among, balance, cores)
+        for fraction in fractions:
+            for_all = Player(own.policy, own.selection)
+            recipe = Recipe((fraction,), n_rounds=N_STEPS, n_supervoxels=4000, every=20)
+            for_one = search(train, held_out, for_all, recipe)
+            _print(own, fraction, [_accuracy(judge, player, fraction) for player in (for_all, for_one)])
+
+
+def _learned(model: Model, work: Path) -> Learned:
+    tables = [read_table(card.parent) for card in sorted((work / "table").rglob("video.json"))]
+    return Learned(model, tables, read_fitted(work / "classifiers").out_of_fold)
+
+
+def _accuracy(judge: Judge, player: Player, fraction: float) -> tuple[float, float]:
+    pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas) * N_SEEDS
+    right = judge.right(player, judge.trials((fraction,), N_SEEDS, first_seed=1000))
+    there = pixels > 0
+    return float(np.mean(right[there] / pixels[there])), float(right.sum() / pixels.sum())
+
+
+def _print(own: LearnedPolicy, fraction: float, accuracies: list[tuple[float, float]]) -> None:
+    figures = " | ".join(f"{100 * average:.1f} / {100 * overall:.1f}" for average, overall in accuracies)
+    print(f"| {'+'.join(own.among)} | {100 * fraction:g} % | {figures} |", flush=True)
+
+
+if __name__ == "__main__":
+    wanted = tuple(float(one) for one in (sys.argv[4] if len(sys.argv) > 4 else "0.05,0.2,0.5").split(","))
+    main(*map(Path, sys.argv[1:4]), wanted)
