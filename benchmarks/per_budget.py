@@ -63,4 +63,4 @@ def _print(own: LearnedPolicy, fraction: float, accuracies: list[tuple[float, fl
 
 if __name__ == "__main__":
     wanted = tuple(float(one) for one in (sys.argv[4] if len(sys.argv) > 4 else "0.05,0.2,0.5").split(","))
-    main(*map(Path, sys.argv[1:4]), wanted)
+    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), wanted)

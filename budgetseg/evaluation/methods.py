@@ -16,7 +16,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.state import State
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import SELECTIONS, learned_for
-from budgetseg.policy.static import nearest_plan
+from budgetseg.policy.static import plan_for
 from budgetseg.policy.whole import whole_policy_for
 from budgetseg.simulation import Arena, play
 from budgetseg.types import Float64
@@ -49,7 +49,7 @@ class Method:
 
 def _static(arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
     """The best static plan for about this budget; `methods_named` has made sure that there is one."""
-    plan = nearest_plan(arena.model.plans, budget_s / arena.full_s(names), names, arena.pricing)
+    plan = plan_for(arena.model.plans, budget_s / arena.full_s(names), names, arena.pricing)
     assert plan is not None
     return run_plan(arena, plan, budget_s, seed, times_s)
 
@@ -72,8 +72,8 @@ def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, see
     return episode.state
 
 
-def _plan_for(model: Model, names: Sequence[str], costs: str) -> object | None:
-    return nearest_plan(model.plans, 1.0, names, costs)
+def _plans_for(model: Model, names: Sequence[str], costs: str) -> object | None:
+    return plan_for(model.plans, 1.0, names, costs)
 
 
 def _wholes_for(model: Model, names: Sequence[str], costs: str) -> object | None:
@@ -93,7 +93,7 @@ def _both(method: Method) -> tuple[Method, Method]:
 _KINDS = (
     Method("unary", HAND_MADE, with_crf=False),
     Method("crf", HAND_MADE),
-    Method("static", HAND_MADE, _static, needs=_plan_for),
+    Method("static", HAND_MADE, _static, needs=_plans_for),
     *(Method(name, HAND_MADE, partial(_baseline, name)) for name in BASELINES),
     Method("baseline3", HAND_MADE, partial(_baseline3, False), needs=_wholes_for),
     Method("baseline3-rest", HAND_MADE, partial(_baseline3, True), needs=_wholes_for),

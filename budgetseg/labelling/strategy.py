@@ -8,7 +8,7 @@ from budgetseg.inference.window import Strategy
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy, random_policy
 from budgetseg.policy.learned import learned_for
-from budgetseg.policy.static import nearest_plan
+from budgetseg.policy.static import plan_for
 
 __all__ = ["POLICIES", "counted", "strategy_of"]
 
@@ -49,7 +49,7 @@ def _static(model: Model) -> Strategy:
     h, usual = model.classifiers, _usual(model)
 
     def strategy(share: float) -> tuple[Chooser, Selection]:
-        plan = nearest_plan(model.plans, share, counted(model))
+        plan = plan_for(model.plans, share, counted(model))
         if plan is None:
             return usual, Selection()
         return plan.policy(h.names, h.n_labels), plan.selection

@@ -9,7 +9,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 
-__all__ = ["COSTS", "StaticPlan", "nearest_plan", "read_plan"]
+__all__ = ["COSTS", "StaticPlan", "plan_for", "read_plan"]
 
 COSTS = ("shared", "unshared")
 """Whether a descriptor pays for what it needs and is not there yet, or, as in the paper, for all that it needs."""
@@ -58,10 +58,17 @@ def read_plan(stored: Mapping[str, Any]) -> StaticPlan:
     return StaticPlan(**{**stored, "descriptors": tuple(stored["descriptors"]), "among": tuple(stored["among"])})
 
 
-def nearest_plan(
+def plan_for(
     plans: Iterable[StaticPlan], budget_fraction: float, among: Collection[str], costs: str = "shared"
 ) -> StaticPlan | None:
-    """The plan whose budget is nearest in proportion, of those chosen among these descriptors; None if none was."""
-    fitting = [plan for plan in plans if set(plan.among) == set(among) and plan.costs == costs]
-    wanted = min(max(budget_fraction, 1e-9), 1e9)
-    return min(fitting, key=lambda plan: abs(math.log(plan.budget_fraction / wanted)), default=None)
+    """The plan for a budget, of those chosen among these descriptors; None if none was.
+
+    It is the one for the largest budget no more than a tenth above this one: with a plan for too little, what is
+    left goes to the least confident; with one for too much, nothing is left for most.
+    """
+    fitting = sorted(
+        (plan for plan in plans if set(plan.among) == set(among) and plan.costs == costs),
+        key=lambda plan: plan.budget_fraction,
+    )
+    affordable = [plan for plan in fitting if plan.budget_fraction <= 1.1 * budget_fraction]
+    return next(iter((*affordable[::-1], *fitting)), None)

@@ -243,13 +243,13 @@ def test_choices_are_counted_in_tenths_of_the_budget() -> None:
     assert row["budget_fraction"] == pytest.approx(0.5)
 
 
-def test_static_takes_the_nearest_plan_and_baselines_their_own_way(
+def test_static_takes_the_plan_for_its_budget_and_baselines_their_own_way(
     bounded: list[Row], tables: list[VideoTable]
 ) -> None:
     arena = Arena.of(MODEL, tables[1])
     budget_s = {"hand": 0.4 * arena.full_s(NAMES[:4]), "full": 0.4 * arena.full_s(NAMES)}
     ends = {
-        "static": run_plan(arena, PLANS[1], budget_s["hand"], 1),
+        "static": run_plan(arena, PLANS[0], budget_s["hand"], 1),
         "static-full": run_plan(arena, PLANS[2], budget_s["full"], 1),
         "baseline1-rest": run_baseline(arena, "baseline1-rest", NAMES[:4], budget_s["hand"], 1),
         "baseline2-full": run_baseline(arena, "baseline2", NAMES, budget_s["full"], 1),

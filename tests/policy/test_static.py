@@ -7,7 +7,7 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
-from budgetseg.policy.static import StaticPlan, nearest_plan
+from budgetseg.policy.static import StaticPlan, plan_for
 from budgetseg.simulation import play
 from tests.simulation.arenas import NAMES, random_arena
 
@@ -19,21 +19,22 @@ def plan(fraction: float, among: tuple[str, ...] = NAMES, costs: str = "shared")
 
 
 @pytest.mark.parametrize(
-    ("fraction", "expected"), [(0.001, 0.02), (0.03, 0.02), (0.033, 0.05), (0.4, 0.5), (1.0, 0.5), (math.inf, 0.5)]
+    ("fraction", "expected"),
+    [(0.001, 0.02), (0.03, 0.02), (0.046, 0.05), (0.4, 0.05), (0.46, 0.5), (1.0, 0.5), (math.inf, 0.5)],
 )
-def test_the_nearest_plan_is_nearest_in_proportion(fraction: float, expected: float) -> None:
+def test_the_plan_for_a_budget_is_not_for_much_more(fraction: float, expected: float) -> None:
     plans = [plan(0.5), plan(0.02), plan(0.05)]
-    found = nearest_plan(plans, fraction, NAMES)
+    found = plan_for(plans, fraction, NAMES)
     assert found is not None
     assert found.budget_fraction == expected
 
 
 def test_only_plans_of_the_same_descriptors_and_costs_count() -> None:
     plans = [plan(0.2, HAND_MADE), plan(0.2, NAMES, "unshared")]
-    assert nearest_plan(plans, 0.2, NAMES) is None
-    assert nearest_plan([], 0.2, NAMES) is None
-    assert nearest_plan(plans, 0.2, HAND_MADE[::-1]) is plans[0]
-    assert nearest_plan(plans, 0.2, set(NAMES), "unshared") is plans[1]
+    assert plan_for(plans, 0.2, NAMES) is None
+    assert plan_for([], 0.2, NAMES) is None
+    assert plan_for(plans, 0.2, HAND_MADE[::-1]) is plans[0]
+    assert plan_for(plans, 0.2, set(NAMES), "unshared") is plans[1]
 
 
 def test_a_plan_computes_its_descriptors_and_no_others_before_anything_is_reopened() -> None:
