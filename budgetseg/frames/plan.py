@@ -25,6 +25,8 @@ LOSS = {FINE: 0.09, COARSE: 0.14, COPY: 0.56}
 """Points lost for a second frame to a key frame."""
 FAR = 20.0
 """So many frames from key frame to key frame lose twice as much for each of them."""
+ALONE = 0.4
+"""Points lost where frames hear one key frame alone."""
 SKIP_LOSS, SKIP_GROWTH = 0.2, 0.35
 """Points lost for each frame left out between two that are decoded, and how much more distance then costs."""
 
@@ -113,7 +115,7 @@ def _plans(
         if base_s >= budget_s and base_s > 0:
             continue
         for recipe in recipes:
-            key_s = recipe.views * prices.ask_s[recipe.network]
+            key_s = max(recipe.views * prices.ask_s[recipe.network], 1e-9)
             have, n_keys = prices.have.get((recipe.network, recipe.views), 0), n_decoded
             for _ in range(3):  # painting costs more the more key frames there are: too few, too many, enough
                 left_s = budget_s - base_s - prices.paint_s(carry, n_frames / n_keys)
@@ -126,4 +128,5 @@ def _plans(
 
 def _loss(away: float, skipped: int, carry: str) -> float:
     """Points lost by frames that are no key frames, and by those not decoded."""
-    return LOSS[carry] * away * (1 + away / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped
+    alone = ALONE if carry == COPY else 0.0
+    return LOSS[carry] * away * (1 + away / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped + alone

@@ -25,7 +25,7 @@ MARGIN, MARGIN_S = 0.004, 0.001
 SAFETY = 1.1
 """On what painting is foretold to cost."""
 SLACK = 1.1
-"""A question must fit even if it takes so many times what others took."""
+"""A question must fit even if it takes so many times what others took, and the last."""
 KNOWN = 2.0
 """What was known before counts as so many questions."""
 FIRST = 4
@@ -34,8 +34,8 @@ DECODE_S = 1.5e-8
 """Seconds a pixel to decode what was never decoded here before."""
 COPY_S = 4e-10
 """Seconds a pixel to copy labels."""
-CHAIN_WORK, FUSE_WORK = 1.0, 2.0
-"""Work of carrying and of fusing a cell, where that of painting a pixel is 1."""
+HEARD_WORK = 22.0
+"""Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
 PRIOR = "prior"
 
 
@@ -155,7 +155,7 @@ class WindowRun:
     def _work(self, heard: float) -> float:
         """Of painting all frames, each key frame being heard so often in all."""
         cells = self.engine.cells[0] * self.engine.cells[1]
-        return float(len(self.span) * self.size[0] * self.size[1] + (CHAIN_WORK + FUSE_WORK) * heard * cells)
+        return float(len(self.span) * self.size[0] * self.size[1] + HEARD_WORK * heard * cells)
 
     def _ask_s(self, network: str) -> float:
         """Seconds of a question, all threads at work: what was known before, corrected by what was seen here."""
@@ -196,7 +196,7 @@ class WindowRun:
         if plan is not None:
             self._read(plan.stride, end_s)
             self._is_read = True
-            plan = self._begin(plan, end_s)
+            plan = self._begin(end_s)
         if plan is None:
             self._paint_prior(out)
             return True
@@ -231,17 +231,16 @@ class WindowRun:
         """Ask, and learn what it costs."""
         self._spend(self._issue(asks))
 
-    def _begin(self, plan: Plan, end_s: float) -> Plan | None:
+    def _begin(self, end_s: float) -> Plan | None:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
-        if not self.evidence.frames:
-            return None
+        if not self.evidence.answers and self.evidence.frames:
+            first = self.plan(end_s - self._now_s())
+            if first is not None:
+                keys = self._keys(first)[: self.engine.threads]
+                self.ask_all(Ask(first.recipe.network, key) for key in keys)
         if not self.evidence.answers:
-            keys = self._keys(plan)[: self.engine.threads]
-            self.ask_all(Ask(plan.recipe.network, key) for key in keys)
-        again = self.plan(end_s - self._now_s())
-        if not self.evidence.answers:
             return None
-        plan = again or self._least()
+        plan = self.plan(end_s - self._now_s()) or self._least()
         if not self.find_flow(plan.carry, end_s):
             plan = replace(plan, carry=COPY)
         return plan
@@ -375,7 +374,8 @@ class WindowRun:
         return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
-        call_s = SLACK * self.engine.threads * self._ask_s(ask.network)
+        last_s = self._asked_s.get(ask.network, [0.0])[-1]
+        call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), last_s)
         n_keys = max((len(own) for own in self.evidence.answers.values()), default=1)
         return self._now_s() + call_s + SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys) <= end_s
 

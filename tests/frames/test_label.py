@@ -1,0 +1,206 @@
+"""Labels of whole frames are ready in time, follow from their trace, and get better with the budget."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from budgetseg.errors import UsageError
+from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
+from budgetseg.inference.label import Request
+from budgetseg.types import Budget, Float32, UInt8
+from budgetseg.video import VideoSource, open_video
+from tests.frames.worlds import SIZE, Clock, Shades, engine, source, street
+
+COSTS = {"dcnn": 0.01, "dcnn_large": 0.05}
+
+
+def budgets(*seconds: float) -> Request:
+    return Request(tuple(map(Budget, seconds)))
+
+
+def counts(labelled: ByFrames, j: int = -1) -> dict[str, int]:
+    return {name: entry.count for name, entry in labelled.ledgers[j].descriptors.items()}
+
+
+def write_images(folder: Path, frames: UInt8) -> VideoSource:
+    folder.mkdir()
+    for t, frame in enumerate(frames):
+        cv2.imwrite(str(folder / f"{t:03d}.png"), frame[..., ::-1])
+    return open_video(folder)
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "slower"),
+    [(budget_s, slower) for budget_s in (0.3, 1.0, 3.0, 10.0) for slower in (0.5, 1.0, 3.0)]
+    + [(0.05, 1.0), (0.1, 1.0)],
+)
+def test_labels_are_there_in_time_even_where_networks_are_slower_than_was_known(budget_s: float, slower: float) -> None:
+    clock = Clock()
+    networks = {name: slower * cost for name, cost in COSTS.items()}
+    labelled = label_frames(
+        engine(clock, networks, known=COSTS, read_s=0.001),
+        source(street(24), clock, 0.001),
+        budgets(budget_s),
+        clock=clock,
+    )
+    ledger = labelled.ledgers[0]
+    assert ledger.spent_s <= budget_s
+    assert ledger.overrun_s == 0
+    if ledger.work_left and budget_s >= 1:
+        assert ledger.spent_s >= budget_s - 0.01 - 1.2 * max(networks.values()) - 0.01 * budget_s
+
+
+def test_a_reader_slower_than_was_known_costs_frames_not_the_deadline() -> None:
+    clock = Clock()
+    labelled = label_frames(
+        engine(clock, COSTS, read_s=0.001), source(street(40), clock, 0.01), budgets(0.2), clock=clock
+    )
+    assert labelled.ledgers[0].spent_s <= 0.2
+    assert len(labelled.windows[0].read) < 40
+    assert any("reading took longer" in note for note in labelled.ledgers[0].notes)
+    assert labelled.labels[0].shape == (40, SIZE[1], SIZE[0])
+
+
+def test_what_is_left_is_spent_up_to_two_views_of_every_frame_by_the_large_network() -> None:
+    clock = Clock()
+    labelled = label_frames(engine(clock, COSTS), source(street(12), clock), budgets(np.inf), clock=clock)
+    assert counts(labelled) == {"dcnn_large": 24}
+    assert not labelled.ledgers[0].work_left
+    assert len({(ask.frame, ask.mirrored) for ask in labelled.windows[0].asks}) == 24
+
+
+def test_less_time_means_fewer_key_frames_then_the_small_network_then_the_prior() -> None:
+    asked = []
+    for budget_s in (10.0, 0.4, 0.08, 0.005):
+        clock = Clock()
+        labelled = label_frames(engine(clock, COSTS), source(street(24), clock), budgets(budget_s), clock=clock)
+        asked.append(counts(labelled))
+    assert asked[0] == {"dcnn_large": 48}
+    assert asked[1].keys() in ({"dcnn"}, {"dcnn_large"})
+    assert asked[2].keys() == {"dcnn"}
+    assert asked[3] == {}
+    assert labelled.ledgers[0].notes == ["the budget is below the floor: prior"]
+    assert (labelled.labels[0] == 1).all()
+
+
+def test_several_budgets_come_of_one_run_and_each_keeps_what_the_one_before_has_asked() -> None:
+    clock = Clock()
+    labelled = label_frames(engine(clock, COSTS), source(street(24), clock), budgets(0.1, 0.3, 2.5), clock=clock)
+    first, second, third = labelled.ledgers
+    assert first.spent_s <= 0.1 < second.spent_s <= 0.3 < third.spent_s <= 2.5
+    ends = [painting.n_asks for painting in labelled.windows[0].paintings]
+    assert ends == sorted(ends)
+    assert ends[-1] == len(labelled.windows[0].asks) == sum(counts(labelled).values())
+    assert counts(labelled)["dcnn_large"] == 24 + 24 or third.work_left
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_trace_gives_the_same_labels_again_on_any_number_of_threads(tmp_path: Path, threads: int) -> None:
+    clock, video = Clock(), write_images(tmp_path / "f", street(20))
+    own = engine(clock, COSTS)
+    labelled = label_frames(own, video, budgets(0.05, 0.2, 1.0), clock=clock)
+    stored = json.loads(json.dumps([window.as_dict() for window in labelled.windows]))
+    windows = [WindowTrace.from_dict(window) for window in stored]
+    again = replay_frames(replace(own, threads=threads), video, windows, 20, 3)
+    for before, after in zip(labelled.labels, again.labels, strict=True):
+        assert np.array_equal(before, after)
+    assert np.array_equal(labelled.confidence, again.confidence)
+
+
+def test_a_trace_of_frames_that_were_not_read_is_refused() -> None:
+    clock = Clock()
+    labelled = label_frames(engine(clock, COSTS), source(street(6), clock), budgets(1.0), clock=clock)
+    stored = labelled.windows[0].as_dict()
+    with pytest.raises(ValueError, match="frames that are not there"):
+        WindowTrace.from_dict({**stored, "read": stored["read"][:1]})
+
+
+@pytest.mark.parametrize("n_frames", [1, 2, 3])
+def test_the_shortest_videos_get_labels_too(n_frames: int) -> None:
+    for budget_s in (0.02, 1.0, np.inf):
+        clock = Clock()
+        labelled = label_frames(engine(clock, COSTS), source(street(n_frames), clock), budgets(budget_s), clock=clock)
+        assert labelled.labels[0].shape == labelled.confidence.shape == (n_frames, SIZE[1], SIZE[0])
+        assert labelled.labels[0].max() < 3
+
+
+def test_a_run_is_gone_on_from_beside_its_own_account() -> None:
+    clock, frames = Clock(), street(24)
+    own = engine(clock, COSTS)
+    first = label_frames(own, source(frames, clock), budgets(0.3), clock=clock)
+    second = label_frames(own, source(frames, clock), budgets(0.3), earlier=first.windows, clock=clock)
+    n_before = len(first.windows[0].asks)
+    assert second.windows[0].asks[:n_before] == first.windows[0].asks
+    assert len(second.windows[0].asks) > n_before
+    assert second.ledgers[0].spent_s <= 0.3
+    assert any("beside the budget" in note for note in second.ledgers[0].notes)
+
+
+def test_long_videos_are_cut_in_windows_that_share_the_budget_by_frames() -> None:
+    clock = Clock()
+    request = replace(budgets(2.0), window=10)
+    labelled = label_frames(engine(clock, COSTS), source(street(30), clock), request, clock=clock)
+    assert [window.n_frames for window in labelled.windows] == [10, 10, 10]
+    assert labelled.ledgers[0].spent_s <= 2.0
+    n_asked = [len(window.asks) for window in labelled.windows]
+    assert max(n_asked) <= min(n_asked) + 2
+    whole = label_frames(engine(Clock(), {"dcnn": 1e-6}), source(street(30), clock), budgets(np.inf))
+    assert np.mean(labelled.labels[0] == whole.labels[0]) > 0.9
+
+
+def test_who_stops_still_has_labels_for_all_pixels() -> None:
+    clock = Clock()
+    request = replace(budgets(np.inf), window=10)
+    labelled = label_frames(engine(clock, COSTS), source(street(20), clock), request, lambda: True, clock=clock)
+    assert labelled.labels[0].shape[0] == 20
+    assert sum(counts(labelled).values()) == 1
+    assert (labelled.labels[0][10:] == 1).all()
+    assert labelled.ledgers[0].notes == ["stopped: the rest of the video has the most frequent class"]
+
+
+class Broken(Shades):
+    def __call__(self, frame: UInt8) -> Float32:
+        if self.clock() > 0.2:
+            raise RuntimeError("no more")
+        return super().__call__(frame)
+
+
+@pytest.mark.parametrize("names", [("dcnn",), ("dcnn", "dcnn_large")])
+def test_a_network_that_fails_is_dropped_and_the_run_ends_well(names: Sequence[str]) -> None:
+    clock = Clock()
+    own = engine(clock, {name: COSTS[name] for name in names})
+    own = replace(own, networks={name: Broken(clock, COSTS[name]) for name in names})
+    labelled = label_frames(own, source(street(24), clock), budgets(1.0), clock=clock)
+    assert any("failed (RuntimeError: no more); dropped" in note for note in labelled.ledgers[0].notes)
+    assert labelled.labels[0].max() < 3
+
+
+def test_more_key_frames_are_closer_to_the_network_on_every_frame() -> None:
+    frames = street(40)
+    truth = label_frames(engine(Clock(), {"dcnn": 1e-6}), source(frames, Clock()), budgets(np.inf)).labels[0]
+    shares = []
+    for budget_s in (0.03, 0.1, 0.5):
+        clock = Clock()
+        labels = label_frames(engine(clock, {"dcnn": 0.01}), source(frames, clock), budgets(budget_s), clock=clock)
+        shares.append(float(np.mean(labels.labels[0] == truth)))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_shares_are_of_what_everything_would_cost() -> None:
+    clock = Clock()
+    request = Request((Budget(0.5, is_share=True),))
+    labelled = label_frames(engine(clock, COSTS), source(street(20), clock), request, clock=clock)
+    assert labelled.ledgers[0].budget_s == pytest.approx(0.5 * 20 * 2 * 0.05, rel=0.05)
+    assert labelled.ledgers[0].spent_s <= 0.5 * 20 * 2 * 0.05 * 1.01
+
+
+def test_the_scope_of_descriptors_is_refused() -> None:
+    clock = Clock()
+    with pytest.raises(UsageError, match="use --engine supervoxels"):
+        label_frames(engine(clock, COSTS), source(street(2), clock), Request((Budget(1),), "descriptors"))

@@ -1,0 +1,57 @@
+"""The plan that promises most within a budget."""
+
+import pytest
+
+from budgetseg.frames.plan import COARSE, COPY, FINE, STRIDES, Prices, choose, recipes_for
+
+RECIPES = recipes_for(["dcnn", "dcnn_large"])
+FLOW_S = {FINE: 0.001, COARSE: 0.0005, COPY: 0.0}
+
+
+def prices(n_frames: int, decode_s: float = 0.002, have: dict[tuple[str, int], int] | None = None) -> Prices:
+    return Prices(
+        lambda stride, carry: n_frames / stride * (decode_s + FLOW_S[carry]),
+        lambda carry, k: n_frames * (0.00005 if carry == COPY else 0.0005 * max(2.0, 7 / k) / 2),
+        {"dcnn": 0.005, "dcnn_large": 0.02},
+        have or {},
+    )
+
+
+@pytest.mark.parametrize("ms", [0.3, 0.5, 1, 2, 3, 5, 10, 20, 50, 100])
+def test_a_plan_fits_or_there_is_none(ms: float) -> None:
+    plan = choose(100, 0.1 * ms, prices(100), RECIPES)
+    if plan is not None:
+        assert plan.foreseen_s <= 0.1 * ms
+        assert 1 <= plan.n_keys <= -(-100 // plan.stride)
+    assert choose(100, 1e-4, prices(100), RECIPES) is None
+
+
+def test_more_time_never_promises_less() -> None:
+    plans = [choose(100, 0.1 * ms, prices(100), RECIPES) for ms in range(1, 60)]
+    scores = [plan.score for plan in plans if plan is not None]
+    assert scores == sorted(scores)
+
+
+def test_from_the_richest_to_the_poorest() -> None:
+    rich, middle, poor = (choose(100, budget_s, prices(100), RECIPES) for budget_s in (10.0, 0.25, 0.06))
+    assert rich is not None
+    assert (rich.recipe.network, rich.recipe.views, rich.n_keys, rich.stride) == ("dcnn_large", 2, 100, 1)
+    assert middle is not None
+    assert middle.recipe.network == "dcnn"
+    assert poor is not None
+    assert poor.stride > middle.stride
+
+
+def test_what_was_asked_before_is_free() -> None:
+    before = choose(100, 1.0, prices(100), RECIPES, STRIDES[:1])
+    after = choose(100, 1.0, prices(100, have={("dcnn_large", 1): 50}), RECIPES, STRIDES[:1])
+    assert before is not None
+    assert after is not None
+    assert after.n_keys >= before.n_keys + 20
+
+
+def test_a_network_that_is_not_ours_is_asked_in_one_view_and_in_two() -> None:
+    assert [(recipe.network, recipe.views) for recipe in recipes_for(["mynet", "other"])] == [
+        ("mynet", 1),
+        ("mynet", 2),
+    ]
