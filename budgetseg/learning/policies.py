@@ -131,7 +131,7 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
     for d, name in enumerate(h.names):
-        wanted = {"1": 2.0, "size": 1.0, "own doubt": 1.0, "neighbours' doubt": 0.5}
+        wanted = {"1": 2.0, "size": 1.0, "own doubt": 1.0, "neighbours' doubt": 0.5, "time for each": 1.0}
         wanted |= {f"cost of {name}": -0.3, f"share of {name}": -0.7}
         if name in h.opinions:
             wanted["1"] += 1.0  # what it says is worth more than colours

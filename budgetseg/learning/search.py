@@ -59,13 +59,13 @@ def directions(descriptors: Sequence[str], labels: Sequence[str], names: Sequenc
     """(P, D + 1, F): what is moved together.
 
     Every general feature for all descriptors in `names` at once; for each of them alone the constant, what is there
-    already, and the time left.
+    already, and the time for each.
     """
     features = feature_names(tuple(descriptors), tuple(labels), extended=True)
     found: list[list[tuple[str, str]]] = [[(name, feature) for name in names] for feature in GENERAL]
     found += [[(name, f"{cost} of {name}") for name in names] for cost in ("cost", "share")]
     for name in names:
-        alone = ["1", "time left", *(f"has {other}" for other in names if other != name)]
+        alone = ["1", "time for each", *(f"has {other}" for other in names if other != name)]
         found += [[(name, feature)] for feature in alone]
     moved = np.zeros((len(found), len(descriptors) + 1, len(features)), np.float32)
     for k, pairs in enumerate(found):
@@ -83,6 +83,8 @@ GENERAL = (
     "any neighbour",
     "disagreement",
     "size",
+    "time left",
+    "time for each",
 )
 """Features that speak of what there is to gain."""
 

@@ -1,8 +1,8 @@
 """What a policy sees of a state: the paper's π-features, and what else the state holds. Compiled.
 
 paper      1, φ1 (descriptors run for i), φ2 (what finished neighbours say), φ3 (where finished neighbours are)
-extended   these, and own confidence, neighbours' confidence, disagreement, size, time left, work left; what every
-           descriptor costs now, and what it would if all who need a resource shared its cost
+extended   these, and own confidence, neighbours' confidence, disagreement, size, time left, time left for each that is
+           unfinished, what every descriptor costs now, and what it would if all who need a resource shared its cost
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ EXTRAS = (
     "disagreement",
     "size",
     "time left",
-    "unfinished",
+    "time for each",
 )
 
 
@@ -83,7 +83,8 @@ def fill_features(world, state, i, costs, shares, extended, out):  # type: ignor
     out[at + 6] = 1 - agreed if has and heard else 0
     out[at + 7] = world.sizes[i]
     out[at + 8] = np.log(left_s / full_s)
-    out[at + 9] = 1 - state.counts[N_FINISHED] / n
+    unfinished = max(n - state.counts[N_FINISHED], 1) / n
+    out[at + 9] = _log_ratio(left_s / full_s, unfinished)
     at += N_EXTRAS
     usual_s = full_s / n
     for d in range(n_descriptors):  # relative to what everything costs for a supervoxel

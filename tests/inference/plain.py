@@ -150,7 +150,9 @@ class PlainRun:
         left_s, sure = min(self.left_s, self.full_s()), float(self.sure(i))
         own = [self.confidence(i), math.log(1.02 - self.confidence(i)), bool(self.has[i])]
         near = [sure, math.log(1.02 - sure), bool(heard), apart]
-        rest = [math.log(sizes[i] / sizes.mean()), math.log(left_s / self.full_s()), 1 - len(self.finished) / n]
+        left, unfinished = left_s / self.full_s(), max(n - len(self.finished), 1) / n
+        each = min(max(math.log(left / unfinished), -6), 6)
+        rest = [math.log(sizes[i] / sizes.mean()), math.log(left), each]
         missing = self.enabled - self.has[i]
         every = [(cost, d) for cost in (self.cost_s, self.share_s) for d in range(self.n_descriptors)]
         costs = [math.log(cost(i, d) * n / self.full_s()) if d in missing else -6 for cost, d in every]

@@ -96,7 +96,8 @@ def test_without_evidence_there_are_zeros() -> None:
         "disagreement",
     ]
     assert all(seen[name] == 0 for name in silent)
-    assert seen["1"] == seen["unfinished"] == 1
+    assert seen["1"] == 1
+    assert seen["time for each"] == seen["time left"]
 
 
 def test_disagreement_is_that_with_the_neighbours() -> None:
