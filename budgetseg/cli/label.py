@@ -39,6 +39,16 @@ def label(
             show_default=False,
         ),
     ] = None,
+    target_accuracy: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Instead of a budget: as many descriptors as promise so many right pixels, 0.85 for 85 %, on video like "
+            "what the model was trained on.",
+            show_default=False,
+        ),
+    ] = None,
     scope: Annotated[
         str,
         typer.Option(
@@ -121,6 +131,8 @@ def label(
     from budgetseg.labelling.loaded import load
     from budgetseg.labelling.output import Wanted
 
+    if target_accuracy is not None:
+        budget, scope = _budget_of(model or DEFAULT_MODEL, target_accuracy, budget, replay), "descriptors"
     order = Order(videos, _request(budget, scope, seed, replay), resume, replay, output, Wanted(npz, why), engine)
     tasks = order.tasks()  # all that can be refused is refused before the work
     _tell("getting ready")
@@ -138,6 +150,16 @@ def label(
     if len(done) < len(tasks):
         typer.echo(f"{len(tasks) - len(done)} of {len(tasks)} videos were not begun", err=True)
         raise typer.Exit(128 + signal.SIGINT)
+
+
+def _budget_of(model: str, accuracy: float, budget: str | None, replay: Path | None) -> str:
+    from budgetseg.labelling.expect import budget_of
+    from budgetseg.models.bundle import load_model
+    from budgetseg.models.find import find_model
+
+    if budget is not None or replay is not None:
+        raise UsageError("--target-accuracy takes the place of --budget and --replay; give one of them")
+    return f"{100 * budget_of(load_model(find_model(model)), accuracy).amount:.3g}%"
 
 
 def _request(budget: str | None, scope: str, seed: int, replay: Path | None) -> "Request | None":

@@ -22,7 +22,7 @@ from budgetseg.inference.plan import Plan
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 
-__all__ = ["ByFrames", "WindowTrace", "label_frames", "replay_frames"]
+__all__ = ["ByFrames", "WindowTrace", "foretell_score", "label_frames", "replay_frames"]
 
 WINDOW_BYTES = 400_000_000
 
@@ -104,6 +104,18 @@ def label_frames(
     job = _Job(engine, source, request, stopped, clock() if started is None else started, clock)
     with no_collection(), _one_thread_each(), Crew(engine.threads) as crew:
         return job.run(crew, earlier)
+
+
+def foretell_score(engine: FrameEngine, source: VideoSource, request: Request) -> float | None:
+    """Points of mean IoU that the last budget promises beside the cheapest network on every frame; None for no plan."""
+    budget, n_frames = request.budgets[-1], source.n_frames
+    if n_frames is None:
+        return None
+    job = _Job(engine, source, request, lambda: False, 0.0, lambda: 0.0)
+    with Crew(engine.threads) as crew:
+        run = job._window(crew, range(n_frames))
+        plan = run.plan(budget.in_s(run.full_s()))
+    return None if plan is None else plan.score
 
 
 def replay_frames(

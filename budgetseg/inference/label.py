@@ -15,12 +15,12 @@ from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.closing import STAGES
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
-from budgetseg.inference.window import Engine, Known, Step, WindowRun
+from budgetseg.inference.window import DESCRIPTORS, Engine, Known, Step, WindowRun
 from budgetseg.supervoxels.segment import density_for
 from budgetseg.types import Budget, Float32, Int32, UInt8
 from budgetseg.video import VideoSource
 
-__all__ = ["Earlier", "Labelled", "Request", "Why", "label_video"]
+__all__ = ["Earlier", "Labelled", "Request", "Why", "foretell_share", "label_video"]
 
 SCOPES = ("total", "descriptors")
 LETTING_GO = "letting go"  # of the memory of a window
@@ -146,6 +146,20 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def foretell_share(engine: Engine, source: VideoSource, request: Request) -> float | None:
+    """What share of all descriptors that count the last budget will pay for; None where nothing was ever labelled."""
+    budget, full = request.budgets[-1], _full_plan(source, request)
+    full_s = engine.stages.predict(DESCRIPTORS, full.n_pixels)
+    if budget.is_share and request.scope == "descriptors":
+        return budget.amount
+    if full_s == 0:
+        return None
+    job = _Job(engine, source, request, lambda: False, 0.0)
+    job.full = full
+    floor_s = job._floor_s(full) if request.scope == "total" else 0.0
+    return max(budget.in_s(floor_s + full_s) - floor_s, 0.0) / full_s
 
 
 class _Job:

@@ -27,8 +27,9 @@ from budgetseg.inference.state import ENABLED, full_cost, world_of
 from budgetseg.supervoxels import Segmenter
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
-__all__ = ["Engine", "Known", "Step", "Strategy", "WindowRun"]
+__all__ = ["DESCRIPTORS", "Engine", "Known", "Step", "Strategy", "WindowRun"]
 
+DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
 TURNS_S = 0.018  # that it leaves more where others always have the core first: a few turns of theirs
@@ -233,7 +234,9 @@ class WindowRun:
     def spend(self, left_s: Callable[[], float]) -> bool:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
         if self._episode is None:
-            full_s = full_cost(self.world, self.engine.counted) * self.engine.costs.pace
+            full_s = full_cost(self.world, self.engine.counted)
+            self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
+            full_s *= self.engine.costs.pace
             self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))
         self.episode.lump_s = self._lump_s
         self.live.late = lambda: left_s() < 0

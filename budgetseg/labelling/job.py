@@ -12,12 +12,14 @@ from budgetseg.frames.label import ByFrames, replay_frames
 from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.inference.label import Earlier, Labelled, Request
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
+from budgetseg.labelling.expect import expect, in_words
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.output import Run, Wanted, budget_name, check_place, results_folder, write_results
 from budgetseg.labelling.replay import replay
 from budgetseg.labelling.state import read_state
 from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace, read_trace
 from budgetseg.labelling.videos import Purse, Task, find_videos, work_of
+from budgetseg.policy.learned import Expected
 
 __all__ = ["Done", "Job", "Order"]
 
@@ -142,12 +144,15 @@ class Job:
         with results_folder(task.folder) as part:
             budgets = " ".join(map(budget_name, request.budgets))
             self.tell(f"labelling {task.source.name} by {engine} within {budgets}")
+            expected = expect(self.model.labeller, engine, task.source, request)
+            if expected is not None:
+                self.tell(f"expected: {in_words(expected)}")
             if engine == FRAMES:
                 labelled: Labelled = self._spend_on_frames(task, request, () if before is None else before.frames)
             else:
                 labelled = self._spend(task, request, known)
             trace = self._trace(order, task, request, labelled)
-            return self._write(part, order, task, labelled, trace)
+            return self._write(part, order, task, labelled, trace, expected)
 
     def _replay(self, order: Order, task: Task) -> Done:
         trace = order.earlier
@@ -155,7 +160,7 @@ class Job:
         with results_folder(task.folder) as part:
             self.tell(f"replaying {task.source.name}")
             labelled = self._replayed(task, trace, order.wanted_engine)
-            return self._write(part, order, task, labelled, trace)
+            return self._write(part, order, task, labelled, trace, None)
 
     def _replayed(self, task: Task, trace: Trace, engine: str) -> Labelled:
         if engine == SUPERVOXELS:
@@ -181,7 +186,9 @@ class Job:
             failed = True
             raise
 
-    def _write(self, part: Path, order: Order, task: Task, labelled: Labelled, trace: Trace) -> Done:
+    def _write(
+        self, part: Path, order: Order, task: Task, labelled: Labelled, trace: Trace, expected: Expected | None
+    ) -> Done:
         mark, source = self.model.mark, task.source
         facts = {
             "video": {"name": source.name, "n_frames": trace.video.n_frames, "size": [source.width, source.height]},
@@ -189,6 +196,9 @@ class Job:
             "resumed": None if order.resume is None else str(order.resume),
             "replayed": None if order.replay is None else str(order.replay),
             "engine": trace.engine,
+            "expected": None
+            if expected is None
+            else {"global": expected.overall, "class_average": expected.class_average},
             "stopped": self.stopped(),
             "loading_s": self.model.loading_s,
             **self.facts,
