@@ -44,8 +44,8 @@ def label(
         typer.Option(
             min=0,
             max=1,
-            help="Instead of a budget: as many descriptors as promise so many right pixels, 0.85 for 85 %, on video like "
-            "what the model was trained on.",
+            help="Instead of a budget: as many descriptors as promise so many right pixels, 0.85 for 85 %, on video "
+            "like what the model was trained on.",
             show_default=False,
         ),
     ] = None,
