@@ -1,9 +1,7 @@
 """A video to labels under a budget; long ones in windows, which share it in proportion to their frames."""
 
-import gc
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -13,6 +11,7 @@ from budgetseg.descriptors.live import LateError
 from budgetseg.errors import UsageError, VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.closing import STAGES
+from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
 from budgetseg.inference.window import DESCRIPTORS, Engine, Known, Step, WindowRun
@@ -132,20 +131,8 @@ def label_video(
     The clock started at `started`, on `time.perf_counter`, or starts now.
     """
     started = time.perf_counter() if started is None else started
-    with _no_collection():
+    with no_collection():
         return _Job(engine, source, request, stopped, started).run(earlier)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Python looks for cycles of garbage when it likes, for a tenth of a second; not while a clock runs."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def foretell_share(engine: Engine, source: VideoSource, request: Request) -> float | None:

@@ -234,3 +234,11 @@ def test_an_operator_that_nobody_knows_is_refused_by_name(tmp_path: Path) -> Non
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     assert "no such file" in refusal(Card(tmp_path / "net.onnx"))
+
+
+@pytest.mark.parametrize("colours", ["rgb", "bgr"])
+def test_what_enters_is_exact_to_five_digits(tmp_path: Path, colours: str) -> None:
+    network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", SAME), mean=MEAN, std=STD, colours=colours))
+    frame = noise(6, 8)
+    wanted = seen(frame) if colours == "rgb" else seen(frame)[..., ::-1]
+    assert np.abs(network.planes(frame)[0].transpose(1, 2, 0) - wanted).max() < 1e-5
