@@ -53,10 +53,16 @@ def train(
     policies: Annotated[
         bool, typer.Option(help="Learn policies at the end, for every budget; takes minutes each, a line a round.")
     ] = True,
+    policy_methods: Annotated[
+        str, typer.Option(help="Which of them: budget-rndrnk, budget-nhbrnk, budget-wanted; with commas.")
+    ] = "budget-rndrnk,budget-nhbrnk,budget-wanted",
+    policy_costs: Annotated[
+        str, typer.Option(help="For which costs: shared, what 'label' needs, or as in the paper unshared; with commas.")
+    ] = "shared,unshared",
     policy_limit: Annotated[
         float, typer.Option(min=1, help="Seconds of computing for each policy; then it is not the same twice.")
     ] = math.inf,
-    seed: Annotated[int, typer.Option(help="Of learning policies.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of learning policies.")] = 0,
     work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
 ) -> None:
@@ -82,7 +88,11 @@ def train(
         crf=CrfRecipe(balance=balance, n_rounds=rounds),
         plans=PlanRecipe(balance=balance) if plans else None,
         networks=NetworkRecipe(n_steps=network_steps, device=device, int8=int8),
-        policies=PolicyRecipe(balance=balance, seed=seed).within(policy_limit) if policies else None,
+        policies=PolicyRecipe(
+            balance=balance, methods=parse_names(policy_methods), costs=parse_names(policy_costs), seed=seed
+        ).within(policy_limit)
+        if policies
+        else None,
     )
     with ExitStack() as stages:
 

@@ -69,6 +69,11 @@ class Recipe:
     costs: tuple[str, ...] = COSTS
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        for wanted, known in ((self.methods, tuple(SELECTIONS)), (self.costs, COSTS)):
+            for name in set(wanted) - set(known):
+                raise UsageError(f"no policies for '{name}'; choose from {', '.join(known)}")
+
     def within(self, limit_s: float) -> "Recipe":
         """The same with so many seconds of computing for a policy: a third for CAPI, the rest for the search."""
         capi, search = replace(self.capi, limit_s=limit_s / 3), replace(self.search, limit_s=2 * limit_s / 3)
@@ -98,7 +103,7 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    mark, policies = mark_of(learned, recipe), []
+    mark, policies = mark_of(learned, replace(recipe, methods=(), costs=())), []  # these tell which, not what
     for costs in recipe.costs:
         arenas: list[Arena] = []
         for method, among in _wanted(learned.model.classifiers.names, recipe):
