@@ -6,9 +6,11 @@ plan ─► read ─► the first key frames ─► plan again ─► flow ─�
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from threading import get_ident
 
 import numpy as np
 
+from budgetseg.errors import VideoError
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Late, Painting, n_heard
@@ -94,6 +96,7 @@ class WindowRun:
         self._stride = 0  # of what was read; nothing yet
         self._is_read = False  # all that is to be read for this budget
         self._issued: list[Ask] = []
+        self._home = get_ident()
         self._asked_s: dict[str, list[float]] = {}
 
     # Planning
@@ -208,7 +211,9 @@ class WindowRun:
         """Read frames and ask questions again, those that are not there yet."""
         new = [t for t in read if t not in self.evidence.frames]
         if new:
-            self._read_while(sorted(new), lambda: math.inf)
+            left = sorted(new)
+            while left:  # whoever stops the run now waits for what was there before
+                left = self._read_while(left, lambda: math.inf)
             self.read[len(self.read) - len(new) :] = new
             self._stride = _stride_of(self.evidence.decoded)
         known = set(self.evidence.asks)
@@ -233,7 +238,9 @@ class WindowRun:
 
     def _begin(self, end_s: float) -> Plan | None:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
-        if not self.evidence.answers and self.evidence.frames:
+        if not self.evidence.frames:
+            raise VideoError("the video gives no frame; check the file")
+        if not self.evidence.answers:
             first = self.plan(end_s - self._now_s())
             if first is not None:
                 keys = self._keys(first)[: self.engine.threads]
@@ -246,8 +253,8 @@ class WindowRun:
         return plan
 
     def _least(self) -> Plan:
-        """What is always possible with what there is."""
-        name = next(iter(self.evidence.answers))
+        """What is always possible with what there is: labels of the network that has spoken most are copied."""
+        name = max(self.evidence.answers, key=lambda name: len(self.evidence.answers[name]))
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
         return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, 0.0, 0.0)
 
@@ -329,6 +336,8 @@ class WindowRun:
             self.books.ledger.note(f"{ask.network} failed ({type(error).__name__}: {error}); dropped")
             return
         self._asked_s.setdefault(ask.network, []).append(self._now_s() - started)
+        if get_ident() == self._home:
+            self.books.stages.contention.look()
 
     def _keys(self, plan: Plan) -> list[int]:
         """Key frames by a plan, among those that were read, in an order of which every beginning is spread."""
@@ -381,7 +390,7 @@ class WindowRun:
 
     def _close(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Carry, fuse, paint, until it is time to copy."""
-        network = plan.recipe.network if plan.recipe.network in self.evidence.answers else self._least().recipe.network
+        network = self._least().recipe.network
         self.paint(Painting(len(self.read), len(self.evidence.asks), plan.carry, network), end_s, out)
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
