@@ -3,12 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test browser tables lint format clean
+.PHONY: demo test browser tables docs commands figures lint format clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,test-train]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,test-train]'
 	touch $@
 
 demo: $(READY)  ## run the main job on an embedded default
@@ -24,6 +24,17 @@ tables: $(READY)  ## the paper's tables and figures from ROOT, which holds camvi
 	@test -n "$(ROOT)" || { echo "say where camvid/ and suny/ are: make tables ROOT=DIR"; exit 2; }
 	BIN=$(BIN) benchmarks/reproduce.sh "$(ROOT)" $(OUT)
 
+docs: $(READY)  ## the documentation as a site, in site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+commands: $(READY)  ## bring the pages of commands and of the Python API up to date with the code
+	$(BIN)/python -m docs.scripts.commands
+	$(BIN)/python -m docs.scripts.api
+
+figures: $(READY)  ## the pictures of docs/concepts.md; trains a small model in figures-work/ first
+	$(BIN)/python -m docs.figures.diagrams
+	$(BIN)/python -m docs.figures.concepts figures-work
+
 lint: $(READY)  ## formatting, lint, types, import direction
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -35,5 +46,5 @@ format: $(READY)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 
 clean:  ## forget the environment, compiled code and every output
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv demo site figures-work .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find budgetseg -name __pycache__ -type d -prune -exec rm -rf {} +
