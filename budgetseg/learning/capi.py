@@ -8,10 +8,12 @@ states are kept over the rounds, those whose actions differ most weigh most, and
 """
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from budgetseg.learning.judge import Judge, Player
@@ -91,12 +93,11 @@ def iterate(
         drawn = train.draw(recipe.fractions, recipe.n_supervoxels, rng)
         visited.append(roll_out(train, best, drawn, recipe.rollouts))
         every = join_visited(visited)
-        target = classify(every, recipe.penalty)
-        players = [replace(best, policy=_towards(best.policy, target, every, step)) for step in recipe.steps]
-        scores = held_out.scores(players, trials)
-        gained = bool(scores.max() > best_score)
-        if gained:
-            best, best_score = players[int(scores.argmax())], float(scores.max())
+        players = _tried(best, classify(every, recipe.penalty), every, recipe.steps)
+        gained = False
+        for player, score in zip(players, held_out.scores(players, trials), strict=True):
+            if score > best_score:
+                best, best_score, gained = player, float(score), True
         idle = 0 if gained else idle + 1
         train_score = float(train.scores([best], drawn)[0])
         tell(_round(best, best_score, train_score, gained, visited))
@@ -110,10 +111,11 @@ def _round(best: Player, score: float, train_score: float, gained: bool, visited
     return Round(best, score, train_score, gained, n_states, n_rollouts, actions)
 
 
-def classify(visited: Visited, penalty: float) -> Float32:
+def classify(visited: Visited, penalty: float) -> Float32 | None:
     """Weights (D + 1, F) of a multi-class support vector machine that tells the best actions of states.
 
-    States weigh as much as their actions differ, ties nothing; an action that was never best is never chosen.
+    States weigh as much as their actions differ, ties nothing; None if there are only ties. An action that was never
+    best is not chosen where one that was is allowed.
     """
     spread = np.nanmax(visited.scores, axis=1) - np.nanmin(visited.scores, axis=1)
     clear, n_actions = spread > 0, visited.scores.shape[1]
@@ -121,14 +123,18 @@ def classify(visited: Visited, penalty: float) -> Float32:
     weights = np.zeros((n_actions, features.shape[1]))
     weights[:, 0] = -10
     seen = np.unique(best)
-    if len(seen) < 2:
+    if len(seen) == 0:
+        return None
+    if len(seen) == 1:
         weights[seen, 0] = 10
         return weights.astype(np.float32)
     centre, scale = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-3)
     machine = LinearSVC(C=penalty, multi_class="crammer_singer", fit_intercept=False, random_state=0, max_iter=20_000)
     scaled = (features - centre) / scale
     scaled[:, 0] = 1  # the constant
-    machine.fit(scaled, best, sample_weight=np.minimum(spread[clear] / np.median(spread[clear]), 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough: the held-out videos will judge
+        machine.fit(scaled, best, sample_weight=np.minimum(spread[clear] / np.median(spread[clear]), 10))
     found = np.concatenate([-machine.coef_, machine.coef_]) / 2 if len(seen) == 2 else machine.coef_
     raw = found / np.where(np.arange(found.shape[1]) == 0, 1.0, scale)
     raw[:, 0] -= raw[:, 1:] @ centre[1:]
@@ -136,9 +142,17 @@ def classify(visited: Visited, penalty: float) -> Float32:
     return weights.astype(np.float32)
 
 
+def _tried(best: Player, target: Float32 | None, visited: Visited, steps: Sequence[float]) -> list[Player]:
+    """Players to be judged: some way from the best so far towards other weights, none if there are none."""
+    if target is None:
+        return []
+    steps = steps if best.policy.weights.any() else (1.0,)  # nothing lies between chance and the target
+    return [replace(best, policy=_towards(best.policy, target, visited, step)) for step in steps]
+
+
 def _towards(old: LinearPolicy, target: Float32, visited: Visited, step: float) -> LinearPolicy:
     """Part of the way from a policy to other weights, both as decided as each other in these states."""
-    if step == 1 or not old.weights.any():
+    if step == 1:
         return replace(old, weights=target, noise=0.0)
     scale = _decision(old.weights, visited) / max(_decision(target, visited), 1e-9)
     weights = (1 - step) * old.weights + step * scale * target

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Episode, Selection
-from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import costs_of, fits
-from budgetseg.policy.features import fill_features, n_features
+from budgetseg.inference.episode import Selection
+from budgetseg.inference.state import LEAST_S, LEFT_S, PACE
+from budgetseg.policy.features import n_features
+from budgetseg.policy.view import allowed_actions, features_of
 from budgetseg.simulation import Arena, act, reward, worth_of
-from budgetseg.types import Bool, Float32, Float64
+from budgetseg.types import Float32
 
 __all__ = ["BudgetedVideoEnv"]
 
@@ -96,24 +96,20 @@ class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
         state = self.episode.state
         while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
             region = self.episode.select()
-            if region is None or _affordable(self.episode, region).any():
+            if region is None or allowed_actions(self.episode, region)[:-1].any():
                 return region
             self.episode.finish(region)
         return None
 
     def _mask(self) -> NDArray[np.int8]:
-        mask = np.zeros(self._finished + 1, np.int8)
-        if self._region is not None:
-            mask[:-1] = _affordable(self.episode, self._region)
-        mask[-1] = not (mask.any() and self.episode.state.counts[REOPENED])
-        return mask
+        if self._region is None:
+            return np.array([0] * self._finished + [1], np.int8)
+        return allowed_actions(self.episode, self._region).astype(np.int8)
 
     def _seen(self) -> Float32:
-        out = np.zeros(self._n_features, np.float32)
-        if self._region is not None:
-            costs, shares = _costs(self.episode, self._region)
-            fill_features(self.episode.world, self.episode.state, self._region, costs, shares, self.extended, out)
-        return out
+        if self._region is None:
+            return np.zeros(self._n_features, np.float32)
+        return features_of(self.episode, self._region, self.extended)
 
     def _reward(self) -> float:
         return reward(self.arena, self.episode.state).score(worth_of(self.arena.truth, self.balance))
@@ -126,16 +122,3 @@ class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
             "region": self._region,
             "left_s": self.episode.left_s,
         }
-
-
-def _costs(episode: Episode, region: int) -> tuple[Float64, Float64]:
-    costs, shares = np.empty(episode.world.n_descriptors), np.empty(episode.world.n_descriptors)
-    costs_of(episode.world, episode.state, region, costs, shares)
-    return costs, shares
-
-
-def _affordable(episode: Episode, region: int) -> Bool:
-    """Descriptors (D,) that may be computed for a supervoxel now."""
-    state, (costs, _) = episode.state, _costs(episode, region)
-    lacks = int(state.counts[ENABLED]) & ~int(state.subsets[region])
-    return np.array([lacks >> d & 1 and fits(state, cost) for d, cost in enumerate(costs)], np.bool_)

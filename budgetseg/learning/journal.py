@@ -41,9 +41,11 @@ class Journal:
 
 
 def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """The scores of all rounds, one after the other, as a PNG."""
-    from matplotlib.figure import Figure
-
+    """The scores of all rounds, one after the other, as a PNG; nothing where matplotlib is not installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
     for learner, marker in (("capi", "o"), ("search", "s")):

@@ -73,7 +73,7 @@ class Judge:
         """Of each player: what its right pixels are worth, if those of all the trials' pixels are worth 1."""
         jobs = [(player, trial) for player in players for trial in trials]
         with ThreadPoolExecutor(self.cores) as pool:
-            found = np.array(list(pool.map(lambda job: self.score(*job), jobs))).reshape(len(players), -1)
+            found = np.array(list(pool.map(lambda job: self.score(*job), jobs))).reshape(len(players), len(trials))
         most = sum(float(self.arenas[trial.arena].truth.sum(axis=0) @ self.worth) for trial in trials)
         return np.asarray(found.sum(axis=1) / most)
 

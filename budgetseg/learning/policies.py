@@ -26,7 +26,7 @@ from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.learning.search import search
 from budgetseg.models.bundle import Model
-from budgetseg.policy.features import feature_names, n_features
+from budgetseg.policy.features import EXTRAS, feature_names, n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
@@ -103,7 +103,7 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    mark, policies = mark_of(learned, replace(recipe, methods=(), costs=())), []  # these tell which, not what
+    mark, policies = mark_of(learned, (replace(recipe, methods=(), costs=()), EXTRAS)), []  # what to learn, not which
     for costs in recipe.costs:
         arenas: list[Arena] = []
         for method, among in _wanted(learned.model.classifiers.names, recipe):

@@ -11,7 +11,8 @@ from budgetseg.inference.episode import Episode
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.policy.view import allowed_actions, features_of
 from budgetseg.simulation import Arena, act, advance, play, reward
-from budgetseg.types import Float32, Float64, Int32
+from budgetseg.simulation.simulate import play_out
+from budgetseg.types import Bool, Float32, Float64, Int32
 
 __all__ = ["Recipe", "Visited", "join_visited", "roll_out"]
 
@@ -23,7 +24,8 @@ class Recipe:
     Attributes
     ----------
     n_states : of each run whose actions are tried
-    n_draws : rollouts of each action, with other random numbers; the same ones for all actions of a state
+    n_draws : rollouts of each action, with other random numbers, where anything is random; the same ones for all
+        actions of a state
     """
 
     n_states: int = 12
@@ -31,7 +33,7 @@ class Recipe:
 
 
 class Visited(NamedTuple):
-    """M states, and what their actions led to.
+    """M states in which there was a choice, and what their actions led to.
 
     Attributes
     ----------
@@ -70,30 +72,32 @@ class _Run:
         self._rng = np.random.default_rng(trial.seed)
 
     def visited(self) -> Visited:
-        own, features, scores = self._episode.copy(), [], []
-        play(own, self._arena.said, self._player.policy)
+        said, policy = self._arena.said, self._player.policy
+        own, (n_actions, n_features) = self._episode.copy(), policy.weights.shape
+        n_decisions = play_out(own, said, policy)
         start = reward(self._arena, own.state).labels  # one labelling that all expansions begin with
-        for step in self._steps(own.n_decisions):
-            choice = advance(self._episode, self._arena.said, self._player.policy, step)
-            if choice is None:
-                break
-            features.append(features_of(self._episode, choice[0], self._player.policy.extended))
-            scores.append(self._try_all(choice[0], start))
-        if not scores:  # not even one decision fits in the budget
-            shape = own.world.n_descriptors + 1, self._player.policy.weights.shape[1]
-            return Visited(np.empty((0, shape[1]), np.float32), np.empty((0, shape[0])))
-        return Visited(np.array(features), np.array(scores))
+        features, scores = list[Float32](), list[Float64]()
+        for n_between in self._between(n_decisions):
+            choice = advance(self._episode, said, policy, n_between)
+            assert choice is not None
+            allowed = allowed_actions(self._episode, choice[0])
+            if allowed.sum() > 1:
+                features.append(features_of(self._episode, choice[0], policy.extended))
+                scores.append(self._try_all(choice[0], allowed, start))
+            act(self._episode, said, *choice)
+        return Visited(
+            np.array(features, np.float32).reshape(-1, n_features), np.array(scores, np.float64).reshape(-1, n_actions)
+        )
 
-    def _steps(self, n_decisions: int) -> list[int]:
-        """From each of the states to be tried to the next, in decisions."""
-        n = min(self._recipe.n_states, n_decisions)
-        places = np.sort(self._rng.choice(n_decisions, n, replace=False)) if n else np.empty(0, np.int64)
-        return list(np.diff(places, prepend=0).tolist())
+    def _between(self, n_decisions: int) -> list[int]:
+        """How many decisions to take before each of the states to be tried, since the one before."""
+        places = np.sort(self._rng.choice(n_decisions, min(self._recipe.n_states, n_decisions), replace=False))
+        return list((np.diff(places, prepend=-1) - 1).tolist())
 
-    def _try_all(self, region: int, start: Int32) -> Float64:
+    def _try_all(self, region: int, allowed: Bool, start: Int32) -> Float64:
         """Mean score of every action over the draws; each branches from the same state."""
-        seeds = self._rng.integers(0, 2**63, self._recipe.n_draws, dtype=np.uint64)
-        allowed = allowed_actions(self._episode, region)
+        is_random = self._player.selection.order != "wanted" or self._player.policy.noise > 0
+        seeds = self._rng.integers(0, 2**63, self._recipe.n_draws if is_random else 1, dtype=np.uint64)
         scores = np.full(len(allowed), np.nan)
         for action in np.flatnonzero(allowed):
             scores[action] = np.mean([self._try(region, int(action), seed, start) for seed in seeds])

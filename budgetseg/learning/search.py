@@ -101,7 +101,7 @@ def search(
     h, classes = train.arenas[0].model.classifiers, train.arenas[0].model.classes
     ways = directions(h.names, classes.names, train.names)
     rng, trials = np.random.default_rng(seed), held_out.trials(recipe.fractions, 1)
-    best, (best_score,) = start, held_out.scores([start], trials)
+    best, best_score = start, float(held_out.scores([start], trials)[0])
     place, speed, began = np.zeros(len(ways)), np.zeros(len(ways)), time.process_time()
     for n in range(1, recipe.n_rounds + 1):
         speed = MEMORY * speed + (1 - MEMORY) * _slope(train, start, place, ways, recipe, rng)
@@ -112,7 +112,7 @@ def search(
             (score,) = held_out.scores([player], trials)
             if score > best_score:
                 best, best_score = player, float(score)
-            tell(Found(n, best, float(score)))
+            tell(Found(n, best, best_score))
         if is_last:
             break
     return best

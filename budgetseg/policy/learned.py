@@ -56,6 +56,9 @@ class LearnedPolicy:
             raise UsageError(f"no costs '{self.costs}'; choose from {', '.join(COSTS)}")
         if not np.isfinite(self.policy.weights).all():
             raise UsageError("weights of a policy must be finite")
+        rises = np.diff([0.0, *(one.budget_fraction for one in self.expected)]) > 0
+        if not rises.all() or not np.isfinite(self.expected).all():
+            raise UsageError("accuracies to be expected must be finite, for rising budgets above 0")
 
     @property
     def selection(self) -> Selection:
@@ -87,5 +90,7 @@ def expected_at(expected: Sequence[Expected], budget_fraction: float) -> Expecte
 
 def budget_for(expected: Sequence[Expected], accuracy: float) -> float | None:
     """The smallest budget that promises so much global accuracy; None if none does."""
+    if not expected:
+        return None
     fractions = np.geomspace(expected[0].budget_fraction, expected[-1].budget_fraction, 200).tolist()
     return next((one for one in fractions if expected_at(expected, one).overall >= accuracy), None)

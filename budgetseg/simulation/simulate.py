@@ -9,10 +9,13 @@ from budgetseg.inference.steps import begin, cost_of, finish, receive
 from budgetseg.policy.linear import LinearPolicy, choose, decide
 from budgetseg.types import Float32, Float64
 
-__all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "simulate"]
+__all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]
 
 NOT_ASKED = np.empty((0, 0))
 """In place of times that nobody wants to know."""
+
+NO_END = np.iinfo(np.int64).max
+"""More decisions than any run has."""
 
 
 def no_times(episode: Episode) -> Float64:
@@ -42,22 +45,28 @@ def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Ch
     The supervoxel stays selected: `act` may do something else with it.
     """
     how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    region, action = _advance(episode.world, episode.state, said, *how, n, NOT_ASKED)
+    region, action, _ = _advance(episode.world, episode.state, said, *how, n, NOT_ASKED)
     return None if region < 0 else (int(region), int(action))
+
+
+def play_out(episode: Episode, said: Float32, policy: LinearPolicy) -> int:
+    """Run an episode to its end, and say how many decisions that took, as `advance` counts them."""
+    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
+    return int(_advance(episode.world, episode.state, said, *how, NO_END, NOT_ASKED)[2])
 
 
 @njit(cache=True, nogil=True)
 def _advance(world, state, said, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
     i, action = decide(world, state, weights, extended, noise, order, reopen)
-    for _ in range(n):
-        if i < 0:
-            break
+    taken = 0
+    while i >= 0 and taken < n:
         if action == world.private_s.shape[1]:
             finish(world, state, order, i)
         else:
             look_up(world, state, said, order, i, action, times_s)
+        taken += 1
         i, action = decide(world, state, weights, extended, noise, order, reopen)
-    return i, action
+    return i, action, taken
 
 
 @njit(cache=True, nogil=True)

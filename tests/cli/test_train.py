@@ -25,7 +25,7 @@ def test_the_help_teaches_the_command() -> None:
     text = " ".join(result.stdout.split())
     assert result.exit_code == 0
     options = "--root --output --networks --network-steps --device --split --descriptors --per-frame --tier --balance"
-    options += " --work --threads"
+    options += " --policies --no-policies --policy-methods --policy-costs --policy-limit --seed --work --threads"
     assert all(option in text for option in options.split())
     assert "Without --networks they are trained first" in text
     assert "--descriptors colour,hog,hof,mbh does without them" in text
@@ -35,12 +35,24 @@ def test_the_help_teaches_the_command() -> None:
 def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp_path: Path) -> None:
     words = ["train", "folder", "--root", str(root), "-o", str(tmp_path / "streets"), "--descriptors", "hog, hof"]
     words += ["--per-frame", "8", "--tier", "fast", "--threads", "2", "--balance", "0.3"]
-    said = []
+    words += ["--policy-limit", "1", "--seed", "3", "--policy-methods", "budget-wanted, budget-rndrnk"]
+    words += ["--policy-costs", "shared"]
+    said, told, models = [], [], []
     for _ in range(2):
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
         said.append(result.stdout)
-        model = load_model(tmp_path / "streets")
+        told.append([line for line in result.stderr.splitlines() if line.startswith("budget-wanted-hog+hof-shared: ")])
+        models.append(load_model(tmp_path / "streets"))
+    model = models[0]
+    assert told[0][0].split(": ")[1].startswith("CAPI ")
+    assert "search" in told[0][-1]
+    assert not told[1]
+    assert [(own.method, own.costs) for own in model.policies] == [
+        (method, "shared") for method in ("budget-wanted", "budget-rndrnk")
+    ]
+    for one, other in zip(model.policies, models[1].policies, strict=True):
+        assert np.array_equal(one.policy.weights, other.policy.weights)
     first, last = said[0].splitlines()
     assert first.startswith("Calibration error of H on unseen folds: ")
     assert 0 < float(first.split()[-2]) < 50
@@ -58,6 +70,7 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
 ) -> None:
     words = ["train", "folder", "--root", str(root), "-o", str(tmp_path / "streets"), "--descriptors", "colour,dcnn"]
     words += ["--network-steps", "1", "--per-frame", "8", "--tier", "fast", "--threads", "1", "--rounds", "1"]
+    words += ["--no-policies"]
     said = []
     for train in (train_networks, None):
         monkeypatch.setattr(fit, "train_networks", train)
@@ -70,6 +83,7 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
     assert model.networks is not None
     trained = tmp_path / "streets-work" / "networks"
     assert sorted(path.name for path in model.networks.iterdir()) == ["dcnn.onnx", "networks.json"]
+    assert model.policies == ()
     assert (model.networks / "dcnn.onnx").read_bytes() == (trained / "dcnn.onnx").read_bytes()
     assert json.loads((trained / "networks.json").read_text())["recipe"]["n_steps"] == 1
 
@@ -86,6 +100,10 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
         (["--balance", "2"], "see budgetseg train --help"),
         (["--per-frame", "0"], "see budgetseg train --help"),
         (["--threads", "0"], "see budgetseg train --help"),
+        (["--policy-limit", "0"], "see budgetseg train --help"),
+        (["--seed", "-1"], "see budgetseg train --help"),
+        (["--policy-methods", "best"], "no policies for 'best'; choose from budget-rndrnk, budget-nhbrnk"),
+        (["--policy-costs", "free"], "no policies for 'free'; choose from shared, unshared"),
         (["--root", "nowhere"], "nowhere"),
     ],
 )

@@ -7,14 +7,20 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.methods import METHODS, methods_named
+from budgetseg.policy.features import n_features
+from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
+from budgetseg.policy.linear import LinearPolicy, plan_policy
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from tests.models.made import HAND_MADE, random_model
+from budgetseg.simulation import Arena
+from budgetseg.simulation.simulate import NOT_ASKED
+from tests.models.made import HAND_MADE, random_model, random_table
 
 NAMES = tuple(HAND_MADE)
 EVERY = "unary, unary-full, crf, crf-full, static, static-full, baseline1, baseline1-full, baseline1-rest, "
 EVERY += "baseline1-rest-full, baseline2, baseline2-full, baseline3, baseline3-full, baseline3-rest, "
-EVERY += "baseline3-rest-full"
+EVERY += "baseline3-rest-full, budget-rndrnk, budget-rndrnk-full, budget-nhbrnk, budget-full, budget-wanted, "
+EVERY += "budget-wanted-full"
 FULL = random_model({"dcnn": 3, **HAND_MADE})
 SMALL = random_model(HAND_MADE)
 
@@ -43,7 +49,7 @@ def test_a_method_without_its_descriptors_is_refused() -> None:
 
 def test_static_needs_plans_for_the_same_costs_and_descriptors() -> None:
     planned = replace(FULL, plans=(StaticPlan(0.1, ("hog",), "random", NAMES, "unshared"),))
-    line = r"^static needs static plans for shared costs, which the model has not; train it again$"
+    line = r"^static needs more than the model has for shared costs; train it again, with plans and policies$"
     for model in (FULL, planned):
         with pytest.raises(UsageError, match=line):
             methods_named(["static"], model)
@@ -55,7 +61,7 @@ def test_static_needs_plans_for_the_same_costs_and_descriptors() -> None:
 def test_baseline3_needs_its_policy_for_the_same_costs_and_descriptors() -> None:
     policy = WholePolicy(NAMES, "unshared", np.zeros((16, N_BINS, 5), np.float32))
     model = replace(FULL, wholes=(policy,))
-    line = r"^baseline3-rest needs its policy for shared costs, which the model has not; train it again$"
+    line = r"^baseline3-rest needs more than the model has for shared costs; train it again, with plans and policies$"
     with pytest.raises(UsageError, match=line):
         methods_named(["baseline3-rest"], model)
     assert methods_named(["baseline3"], model, "unshared") == [METHODS["baseline3"]]
@@ -63,7 +69,48 @@ def test_baseline3_needs_its_policy_for_the_same_costs_and_descriptors() -> None
         methods_named(["baseline3-full"], model, "unshared")
 
 
+def buys(d: int, method: str, among: tuple[str, ...], costs: str = "shared") -> LearnedPolicy:
+    """A policy that buys one descriptor for everyone."""
+    weights = np.zeros((6, n_features(5, 3, True)), np.float32)
+    plan = plan_policy([d], 5, 3).weights
+    weights[:, : plan.shape[1]] = plan
+    return LearnedPolicy(method, among, costs, LinearPolicy(weights, extended=True))
+
+
+def test_learned_methods_need_their_policy_for_the_same_costs_and_descriptors() -> None:
+    model = replace(FULL, policies=(buys(1, "budget-nhbrnk", NAMES, "unshared"),))
+    line = r"^budget-nhbrnk needs more than the model has for shared costs; train it again, with plans and policies$"
+    with pytest.raises(UsageError, match=line):
+        methods_named(["budget-nhbrnk"], model)
+    assert methods_named(["budget-nhbrnk"], model, "unshared") == [METHODS["budget-nhbrnk"]]
+    for other in ("budget-full", "budget-rndrnk", "budget-wanted"):
+        with pytest.raises(UsageError, match=f"^{other} needs more"):
+            methods_named([other], model, "unshared")
+
+
+def test_the_papers_budget_full_is_nhbrnk_with_the_network() -> None:
+    assert METHODS["budget-full"].descriptors == (*NAMES, "dcnn")
+    model = replace(FULL, policies=(buys(1, "budget-nhbrnk", (*NAMES, "dcnn")),))
+    assert methods_named(["budget-full"], model) == [METHODS["budget-full"]]
+    with pytest.raises(UsageError, match=r"^budget-nhbrnk needs more"):
+        methods_named(["budget-nhbrnk"], model)
+
+
+def test_each_learned_method_runs_its_own_policy() -> None:
+    among = {method: NAMES if k % 2 else (*NAMES, "dcnn") for k, method in enumerate(SELECTIONS)}
+    policies = tuple(buys(1 + k, method, own) for k, (method, own) in enumerate(among.items()))
+    arena = Arena.of(replace(FULL, policies=policies), random_table({**HAND_MADE, "dcnn": 3}))
+    names = ("budget-rndrnk-full", "budget-nhbrnk", "budget-wanted-full")
+    for k, method in enumerate(methods_named(names, arena.model)):
+        assert method.run is not None
+        budget_s = 0.1 * arena.full_s(method.descriptors)
+        state = method.run(arena, method.descriptors, budget_s, 0, NOT_ASKED)
+        bought = state.subsets[state.subsets > 0]
+        assert len(bought) > 5
+        assert np.mean(bought == 2 << k) > 0.8  # the rest goes for what still fits, under `wanted`
+
+
 def test_all_are_those_that_the_model_can_do() -> None:
-    without = [name for name in METHODS if not name.startswith(("static", "baseline3"))]
+    without = [name for name in METHODS if not name.startswith(("static", "baseline3", "budget"))]
     assert [method.name for method in methods_named(["all"], FULL)] == without
     assert [method.name for method in methods_named(["all"], SMALL)] == [n for n in without if "full" not in n]

@@ -106,7 +106,7 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """What was learned from some rendered streets."""
     folder = tmp_path_factory.mktemp("street")
     plan = Plan("folder", write_scenes(folder / "scenes"), ("train",), HAND_MADE, per_frame=12)
-    recipe = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3), plans=None)
+    recipe = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3), plans=None, policies=None)
     train_model(plan, folder / "model", folder / "work", recipe, 2)
     tables = [read_table(place) for place in sorted((folder / "work" / "table" / "train").iterdir())]
     return Learned(load_model(folder / "model"), tables, read_fitted(folder / "work" / "classifiers").out_of_fold)

@@ -15,12 +15,21 @@ from budgetseg.descriptors.describe import Plan, describe_dataset
 from budgetseg.descriptors.table import read_table
 from budgetseg.errors import BudgetsegError
 from budgetseg.learning import train
+from budgetseg.learning.capi import Recipe as CapiRecipe
+from budgetseg.learning.policies import Recipe as PolicyRecipe
+from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.learning.train import Report, TrainRecipe, train_model
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model
 from budgetseg.types import Int32
 from tests.learning.scenes import N_FRAMES, NAMES, NEVER, write_scenes
 
-RECIPE = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3))
+POLICIES = PolicyRecipe(
+    capi=CapiRecipe((0.2, 0.5), n_rounds=1, n_supervoxels=30, rollouts=RolloutRecipe(2, 1)),
+    search=SearchRecipe((0.2, 0.5), n_rounds=1, n_pairs=1, n_supervoxels=30),
+    methods=("budget-wanted", "budget-rndrnk"),
+)
+RECIPE = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3), policies=POLICIES)
 DESCRIPTORS = ("hog", "hof")
 
 
@@ -78,6 +87,9 @@ def assert_same(one: Model, other: Model) -> None:
     for whole, again in zip(one.wholes, other.wholes, strict=True):
         assert (whole.among, whole.costs) == (again.among, again.costs)
         assert np.array_equal(whole.values, again.values)
+    for policy, other_policy in zip(one.policies, other.policies, strict=True):
+        assert policy.expected == other_policy.expected
+        assert np.array_equal(policy.policy.weights, other_policy.policy.weights)
 
 
 def times(folder: Path) -> dict[Path, int]:
@@ -92,12 +104,16 @@ def test_a_model_knows_its_classes_descriptors_and_settings(plan: Plan, trained:
     assert model.networks is None
     assert {(one.among, one.costs) for one in model.plans} == {(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")}
     assert [(one.among, one.costs) for one in model.wholes] == [(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")]
+    assert [(one.among, one.costs, one.method) for one in model.policies] == [
+        (DESCRIPTORS, costs, method) for costs in ("shared", "unshared") for method in POLICIES.methods
+    ]
     assert model.settings == {"dataset": "folder", "splits": ["train"], "tier": plan.tier, "per_frame": 12}
 
 
 def test_stages_are_told_of_in_order_and_done_to_the_end(trained: tuple[Path, Report, Stages]) -> None:
     _, _, stages = trained
-    assert list(stages.promised) == ["describe", "classifiers", "crf", "static plans", "whole descriptors"]
+    expected = ["describe", "classifiers", "crf", "static plans", "whole descriptors", "policies"]
+    assert list(stages.promised) == expected
     assert stages.done == stages.promised
     assert stages.promised["describe"] == sum(N_FRAMES[name] for name in "abcd")
 
@@ -151,7 +167,7 @@ def test_a_second_run_skips_what_is_finished(plan: Plan, trained: tuple[Path, Re
     shutil.copytree(trained[0] / "work", tmp_path / "work")
     before, stages = times(tmp_path / "work"), Stages()
     report = train_model(plan, tmp_path / "model", tmp_path / "work", RECIPE, 1, stages)
-    assert list(stages.promised) == ["describe", "crf", "static plans", "whole descriptors"]
+    assert list(stages.promised) == ["describe", "crf", "static plans", "whole descriptors", "policies"]
     assert times(tmp_path / "work") == before
     assert report == trained[1]
     assert_same(load_model(tmp_path / "model"), load_model(trained[0] / "model"))
@@ -174,10 +190,24 @@ def test_after_an_interruption_there_is_no_model_and_the_next_run_goes_on(
     assert_same(load_model(work.parent / "model"), load_model(trained[0] / "model"))
 
 
+def test_how_policies_come_along_is_told_and_they_may_be_left_out(
+    plan: Plan, trained: tuple[Path, Report, Stages], tmp_path: Path
+) -> None:
+    shutil.copytree(trained[0] / "work", tmp_path / "work")
+    for seed, n_lines in ((0, 0), (1, 8)):  # four policies, a round of CAPI and a step of search each
+        lines = list[str]()
+        recipe = replace(RECIPE, policies=replace(POLICIES, seed=seed))
+        train_model(plan, tmp_path / "model", tmp_path / "work", recipe, tell=lines.append)
+        assert len(lines) == n_lines
+    train_model(plan, tmp_path / "model", tmp_path / "work", replace(RECIPE, policies=None, plans=None))
+    model = load_model(tmp_path / "model")
+    assert (model.plans, model.wholes, model.policies) == ((), (), ())
+
+
 def refits(plan: Plan, work: Path, recipe: TrainRecipe) -> bool:
     """Whether training learns H anew."""
     stages = Stages()
-    train_model(plan, work.parent / "model", work, recipe, 1, stages)
+    train_model(plan, work.parent / "model", work, replace(recipe, policies=None), 1, stages)
     return "classifiers" in stages.promised
 
 
@@ -199,7 +229,7 @@ def test_one_video_is_enough_if_things_change_in_it(plan: Plan, work: Path) -> N
     n = len(graph["centroids"])
     graph["centroids"][:, 0] = np.arange(n) * 3 / n  # folds are blocks of time
     np.savez(table / "graph.npz", **graph)
-    train_model(replace(plan, splits=("selection",)), work.parent / "model", work, RECIPE)
+    train_model(replace(plan, splits=("selection",)), work.parent / "model", work, replace(RECIPE, policies=None))
     said, right = predicted(load_model(work.parent / "model"), table)
     assert (said == right).mean() > 0.7
 

@@ -15,6 +15,9 @@ from safetensors.numpy import load_file, save_file
 from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
+from budgetseg.policy.features import n_features
+from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
+from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
 from tests.models.made import HAND_MADE, random_model, random_table
@@ -274,3 +277,71 @@ def test_policies_that_make_no_sense_are_refused(model: Model, tmp_path: Path, c
     save_model(replace(model, wholes=(whole_policy(),)), tmp_path / "other")
     edit_manifest(tmp_path / "other", wholes=[{"among": ["hog", "dcnn"], "costs": "shared"} | change])
     assert "damaged model" in refused(tmp_path / "other")
+
+
+def learned_policy(method: str, seed: int) -> LearnedPolicy:
+    shape = len(LENGTHS) + 1, n_features(len(LENGTHS), 3, True)
+    weights = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+    expected = Expected(0.02, 0.1, 0.2), Expected(0.5, 1 / 3, 2 / 3)
+    return LearnedPolicy(method, ("hog", "dcnn"), "unshared", LinearPolicy(weights, extended=True), expected)
+
+
+@pytest.fixture
+def decided(model: Model, tmp_path: Path) -> Path:
+    """A model with learned policies, on disk."""
+    policies = tuple(learned_policy(method, seed) for seed, method in enumerate(SELECTIONS))
+    save_model(replace(model, policies=policies), tmp_path / "decided")
+    return tmp_path / "decided"
+
+
+def test_learned_policies_come_back(decided: Path) -> None:
+    again = load_model(decided).policies
+    assert [own.method for own in again] == list(SELECTIONS)
+    for seed, own in enumerate(again):
+        before = learned_policy(own.method, seed)
+        assert (own.among, own.costs, own.expected) == (before.among, before.costs, before.expected)
+        assert isinstance(own.expected[0], Expected)
+        assert own.policy.extended
+        assert own.policy.noise == 0
+        assert own.policy.weights.dtype == np.float32
+        assert np.array_equal(own.policy.weights, before.policy.weights)
+    save_model(load_model(decided), decided)
+    assert np.array_equal(load_model(decided).policies[1].policy.weights, again[1].policy.weights)
+
+
+def test_a_model_from_before_there_were_learned_policies_has_none(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["policies"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert load_model(folder).policies == ()
+
+
+def test_weights_of_another_shape_or_that_are_not_finite_are_refused(decided: Path) -> None:
+    change_arrays(decided, lambda arrays: arrays["policies.1"].fill(np.nan))
+    assert "weights of a policy must be finite" in refused(decided)
+    change_arrays(decided, lambda arrays: arrays.update({"policies.1": np.zeros((6, 9), np.float32)}))
+    assert f"weights of a policy must be (6, {n_features(5, 3, True)}). Got (6, 9)" in refused(decided)
+    change_arrays(decided, lambda arrays: arrays.pop("policies.1"))
+    assert "policies.1" in refused(decided)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": "best"},
+        {"method": None},
+        {"among": ["hog", "hoof"]},
+        {"among": None},
+        {"costs": "free"},
+        {"extended": False},
+        {"expected": [[0.1, 0.2]]},
+        {"expected": [["much", 0.2, 0.3]]},
+        {"expected": [[0.1, float("nan"), 0.3]]},
+        {"expected": [[0.2, 0.2, 0.3], [0.1, 0.2, 0.3]]},
+    ],
+    ids=str,
+)
+def test_learned_policies_that_make_no_sense_are_refused(decided: Path, change: dict[str, object]) -> None:
+    cards = json.loads((decided / "manifest.json").read_text())["policies"]
+    edit_manifest(decided, policies=[cards[0] | change, *cards[1:]])
+    assert "damaged model" in refused(decided)

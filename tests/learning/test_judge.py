@@ -1,0 +1,86 @@
+"""Scores of players, told by hand and by running them."""
+
+import numpy as np
+import pytest
+
+from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
+from budgetseg.inference.episode import Selection
+from budgetseg.learning.judge import Judge, Player, Trial
+from budgetseg.policy.linear import plan_policy, random_policy
+from budgetseg.simulation import play, reward
+from tests.learning.toys import NAMES, toy_arena
+from tests.simulation.arenas import NAMES as EVERY
+from tests.simulation.arenas import random_arena
+
+LARGE_FIRST = Selection("large", reopen=False)
+COLOUR, HOF = (Player(plan_policy([d], 4, 3), LARGE_FIRST) for d in (0, 2))
+FIRST = toy_arena([0, 1, 2, 1], [1, 1, 1, 4], sizes=[10, 40, 20, 30])
+SECOND = toy_arena([1, 1], [4, 1], sizes=[50, 50], name="other")
+
+
+def test_scores_by_hand() -> None:
+    judge = Judge([FIRST, SECOND], NAMES, 0.0)
+    assert judge.full_s == [16, 8]
+    # Colour is right about all of the first video but the last 30 pixels, and about half of the second.
+    assert judge.scores([COLOUR], judge.trials((1.0,), 1)) == pytest.approx([120 / 200])
+    # A quarter of the full cost is colour for everyone, an eighth for two of the four: the largest, 40 and 30 pixels.
+    # The first class is right anyway, where nothing is known.
+    assert judge.scores([COLOUR], [Trial(0, 0.25, 0)]) == pytest.approx([70 / 100])
+    assert judge.scores([COLOUR], [Trial(0, 0.125, 0)]) == pytest.approx([50 / 100])
+    assert judge.scores([COLOUR, HOF], [Trial(0, 1.0, 0), Trial(0, 0.0, 0)]) == pytest.approx([80 / 200, 50 / 200])
+
+
+def test_classes_count_the_same_if_they_are_to() -> None:
+    judge = Judge([FIRST, SECOND], NAMES, 1.0)
+    assert judge.worth @ np.array([10, 170, 20]) == pytest.approx(1)
+    expected = np.mean([10 / 10, 90 / 170, 20 / 20])
+    assert judge.scores([COLOUR], judge.trials((1.0,), 3)) == pytest.approx([expected])
+    # In the second video alone there is one class, of which half is right.
+    assert judge.scores([COLOUR], [Trial(1, 1.0, 0)]) == pytest.approx([0.5])
+    assert judge.score(COLOUR, Trial(1, 1.0, 0)) == pytest.approx(50 / 170 / 3)
+
+
+@pytest.mark.parametrize("balance", [0.0, 1.0])
+def test_over_all_videos_the_score_is_their_accuracy(balance: float) -> None:
+    arenas = [random_arena(n, seed) for seed, n in enumerate((20, 35))]
+    judge, player = Judge(arenas, EVERY[:4], balance), Player(random_policy(5, 3), Selection())
+    confusion = np.zeros((3, 3), np.int64)
+    for arena in arenas:
+        episode = arena.begin(0.2 * arena.full_s(EVERY[:4]), EVERY[:4], Selection(), 5)
+        play(episode, arena.said, player.policy)
+        confusion += confusion_of(arena.truth, reward(arena, episode.state).labels)
+    accuracy, trials = accuracy_of(confusion), judge.trials((0.2,), 1, first_seed=5)
+    expected = accuracy.class_average if balance else accuracy.overall
+    assert judge.scores([player], trials) == pytest.approx([expected])
+    assert judge.right(player, trials).tolist() == np.diag(confusion).tolist()
+
+
+def test_trials_are_every_video_with_every_budget() -> None:
+    trials = Judge([FIRST, SECOND], NAMES, 0.0).trials((0.1, 0.5), 2, first_seed=3)
+    assert len(set(trials)) == len(trials) == 8
+    assert {(trial.arena, trial.fraction, trial.seed) for trial in trials} == {
+        (k, fraction, seed) for k in (0, 1) for fraction in (0.1, 0.5) for seed in (3, 4)
+    }
+
+
+def test_trials_are_drawn_from_different_videos_as_many_as_are_asked_for() -> None:
+    judge = Judge([toy_arena([0] * n, [1] * n) for n in (4, 5, 6, 7)], NAMES, 0.0)
+    seen = set[tuple[int, float]]()
+    for seed in range(40):
+        drawn = judge.draw((0.1, 0.5), 10, np.random.default_rng(seed))
+        sizes = [len(judge.arenas[trial.arena]) for trial in drawn]
+        assert sum(sizes[:-1]) < 10 <= sum(sizes)
+        assert len({trial.arena for trial in drawn}) == len(drawn)
+        assert drawn == judge.draw((0.1, 0.5), 10, np.random.default_rng(seed))
+        seen.update((trial.arena, trial.fraction) for trial in drawn)
+    assert len(seen) == 8
+    assert len(judge.draw((0.1,), 10**6, np.random.default_rng(0))) == 4
+
+
+def test_cores_change_nothing_and_nobody_has_no_scores() -> None:
+    arenas = [random_arena(25, seed) for seed in range(4)]
+    players = [Player(random_policy(5, 3), Selection(order)) for order in ("random", "unsure")]
+    one, two = (Judge(arenas, EVERY, 0.3, cores) for cores in (1, 2))
+    trials = one.trials((0.1, 0.6), 2)
+    assert np.array_equal(one.scores(players, trials), two.scores(players, trials))
+    assert one.scores([], trials).shape == (0,)
