@@ -6,11 +6,13 @@ minutes the first time, and one that it has not seen is labelled in the simulato
 
 import sys
 import time
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.core import Scene
@@ -33,8 +35,9 @@ from budgetseg.video import blend, mark_boundaries
 
 HERE = Path(__file__).parent
 TIER, METHOD = "fast", "budget-wanted"
-FRAME = 30
-BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.5, 0.9)
+STREET, FRAME = 2, 30
+LITTLE = 0.01
+BUDGETS = (LITTLE, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9)
 # Okabe and Ito's colours.
 LOOK = {"colour": "#e69f00", "hog": "#56b4e9", "hof": "#009e73", "mbh": "#cc79a7"}
 
@@ -45,9 +48,9 @@ class Street:
     def __init__(self, work: Path) -> None:
         self.model = _train(work)
         plan = Plan("synthetic", None, ("test",), HAND_MADE, tier=TIER)
-        self.table = read_table(describe_dataset(plan, work / "test", 2)[0])
+        self.table = read_table(describe_dataset(plan, work / "test", 2)[STREET])
         self.arena = Arena.of(self.model, self.table)
-        self.video = open_dataset("synthetic").videos("test")[0].video()
+        self.video = open_dataset("synthetic").videos("test")[STREET].video()
         self.supervoxels: Supervoxels = segment(self.video.frames, len(self.arena), TIER)
         assert np.array_equal(self.supervoxels.graph.sizes, self.table.graph.sizes)
 
@@ -115,15 +118,15 @@ def draw_labels(street: Street) -> Figure:
     """From descriptors to labels."""
     table, h, n = street.table, street.model.classifiers, len(street.arena)
     colour, every = (np.full(n, h.subset_of(names), np.int32) for names in (["colour"], HAND_MADE))
-    some = street.run(0.1)
+    some = street.run(LITTLE)
     spread = interpolate(some.said, some.subsets > 0, street.arena.neighbours, h.prior).argmax(axis=1)
     shown = {
-        "true classes": table.truth.argmax(axis=1),
+        "best possible": table.truth.argmax(axis=1),
         "H, colour": label_table(street.model, table, colour, with_crf=False),
         "H, all four": label_table(street.model, table, every, with_crf=False),
         "all four, CRF": label_table(street.model, table, every),
-        "10 % of the cost, H": spread,
-        "10 % of the cost, CRF": reward(street.arena, some).labels,
+        f"{100 * LITTLE:g} % of the cost, H": spread,
+        f"{100 * LITTLE:g} % of the cost, CRF": reward(street.arena, some).labels,
     }
     figure, panels = _strip(len(shown), 3)
     for panel, (title, labels) in zip(panels, shown.items(), strict=True):
@@ -135,7 +138,7 @@ def draw_loop(street: Street) -> Figure:
     """What was computed, and what came of it, at three budgets."""
     figure, panels = _strip(6, 3)
     greys = np.linspace(235, 20, 1 + len(HAND_MADE)).astype(np.uint8)
-    for k, fraction in enumerate((0.05, 0.2, 0.5)):
+    for k, fraction in enumerate((LITTLE, 0.5, 0.9)):
         state = street.run(fraction)
         counts = np.array([int(subset).bit_count() for subset in state.subsets])
         labels = reward(street.arena, state).labels
@@ -182,7 +185,8 @@ def main(work: Path) -> None:
         "policy": draw_policy(street),
     }
     for name, figure in drawn.items():
-        figure.savefig(HERE / f"{name}.png", dpi=110, pil_kwargs={"optimize": True})
+        figure.savefig(buffer := BytesIO(), dpi=110)
+        Image.open(buffer).convert("RGB").quantize(128).save(HERE / f"{name}.png", optimize=True)
         print(HERE / f"{name}.png")
 
 

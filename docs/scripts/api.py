@@ -27,7 +27,8 @@ def part(name: str, is_called: bool = True) -> str:
     """Signature, unless it is given and never called, first lines of the docstring, and a table of what it names."""
     found = resolve(name)
     summary, sections = _read(inspect.getdoc(found) or "")
-    lines = [f"```text\n{signature(name, found) if is_called else name}\n```", "", _prose(summary), ""]
+    title = f"### {getattr(found, '__qualname__', name)}"
+    lines = [title, "", f"```text\n{signature(name, found) if is_called else name}\n```", "", _prose(summary), ""]
     for title in ("Parameters", "Attributes"):
         if title in sections:
             rows = [f"| `{entry}` | {what} |" for entry, what in sections[title]]
