@@ -2,8 +2,6 @@
 
 import os
 
-import pytest
-
 from docs.scripts import commands
 from tests.docs.blocks import ROOT
 
@@ -22,8 +20,9 @@ def test_every_command_is_there_with_all_its_options() -> None:
                 assert all(f"`{name}`" in section for name in param.opts), (words, param.opts)
 
 
-def test_the_page_does_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert f"| `{os.cpu_count()}` |" not in [line for line in commands.page().splitlines() if "`--threads`" in line]
-    assert str(ROOT) not in commands.page()
-    monkeypatch.setenv("COLUMNS", "40")
-    assert commands.page() == commands.page()
+def test_the_page_does_not_depend_on_the_machine() -> None:
+    text = commands.page()
+    lines = [line for line in text.splitlines() if "`--threads`" in line]
+    assert lines
+    assert not any(line.endswith(f"| `{os.cpu_count()}` |") for line in lines)
+    assert str(ROOT) not in text
