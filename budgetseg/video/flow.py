@@ -28,8 +28,8 @@ def flow_reduction(height: int, width: int) -> int:
 def optical_flow(first: UInt8, second: UInt8, fine: bool = False) -> Float32:
     """Where the pixels of a frame (H, W, 3) go in the next one, (dx, dy) in pixels: (ceil(H/r), ceil(W/r), 2).
 
-    There is one vector for every r x r pixels, r being `flow_reduction`: DIS has no finer detail to tell. `fine` looks at
-    every one of these, which takes twice as long, else at one in four.
+    There is one vector for every r x r pixels, r being `flow_reduction`: DIS has no finer detail to tell. `fine` looks
+    at every one of these, which takes twice as long, else at one in four.
     """
     reduce = flow_reduction(first.shape[0], first.shape[1])
     height, width = -(-first.shape[0] // reduce), -(-first.shape[1] // reduce)

@@ -110,7 +110,10 @@ def test_budgets_that_make_no_sense_are_one_line(
         (["--budget", "1s", "--model", "moon"], "no model 'moon'; "),
         (["--budget", "1s", "--scope", "half"], "no scope 'half'; choose from total, descriptors"),
         (["--budget", "1s", "--select", "small", "--model", "MODEL"], "no order of selection 'small'"),
-        (["--budget", "1s", "--policy", "wise", "--model", "MODEL"], "no policy 'wise'; choose from learned, static, random"),
+        (
+            ["--budget", "1s", "--policy", "wise", "--model", "MODEL"],
+            "no policy 'wise'; choose from learned, static, random",
+        ),
         (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
         (["--budget", "1s", "--replay", "nowhere"], "--replay takes no --budget"),
         (["--replay", "nowhere"], "'nowhere' holds no run"),
