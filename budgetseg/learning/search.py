@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from budgetseg.learning.judge import Judge, Player
-from budgetseg.policy.features import feature_names
+from budgetseg.policy.features import EXTRAS, feature_names
 from budgetseg.types import Float32, Float64
 
 __all__ = ["Found", "Recipe", "directions", "search"]
@@ -62,7 +62,7 @@ def directions(descriptors: Sequence[str], labels: Sequence[str], names: Sequenc
     already, and the time for each.
     """
     features = feature_names(tuple(descriptors), tuple(labels), extended=True)
-    found: list[list[tuple[str, str]]] = [[(name, feature) for name in names] for feature in GENERAL]
+    found: list[list[tuple[str, str]]] = [[(name, feature) for name in names] for feature in EXTRAS]
     found += [[(name, f"{cost} of {name}") for name in names] for cost in ("cost", "share")]
     for name in names:
         alone = ["1", "time for each", *(f"has {other}" for other in names if other != name)]
@@ -72,21 +72,6 @@ def directions(descriptors: Sequence[str], labels: Sequence[str], names: Sequenc
         for name, feature in pairs:
             moved[k, descriptors.index(name), features.index(feature)] = 1
     return moved
-
-
-GENERAL = (
-    "own confidence",
-    "own doubt",
-    "anything computed",
-    "neighbours' confidence",
-    "neighbours' doubt",
-    "any neighbour",
-    "disagreement",
-    "size",
-    "time left",
-    "time for each",
-)
-"""Features that speak of what there is to gain."""
 
 
 def search(

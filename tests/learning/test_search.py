@@ -7,8 +7,8 @@ import pytest
 
 from budgetseg.inference.episode import Selection
 from budgetseg.learning.judge import Judge, Player, Trial
-from budgetseg.learning.search import GENERAL, Found, Recipe, directions, search
-from budgetseg.policy.features import feature_names, n_features
+from budgetseg.learning.search import Found, Recipe, directions, search
+from budgetseg.policy.features import EXTRAS, feature_names, n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 from budgetseg.types import Float64
 from tests.learning.toys import NAMES, toy_arena
@@ -20,20 +20,20 @@ START = Player(LinearPolicy(np.ones((5, n_features(4, 3, True)), np.float32), ex
 
 
 def test_directions_move_the_descriptors_there_are_to_choose_from_and_nothing_else() -> None:
-    assert WAYS.shape == (len(GENERAL) + 2 + 2 * 3, 5, len(FEATURES))
+    assert WAYS.shape == (len(EXTRAS) + 2 + 2 * 3, 5, len(FEATURES))
     assert not WAYS[:, [1, 3, 4]].any()
     assert set(np.unique(WAYS)) == {0, 1}
     assert len({way.tobytes() for way in WAYS}) == len(WAYS)
 
 
 def test_general_features_move_together_and_others_alone() -> None:
-    for k, feature in enumerate(GENERAL):
+    for k, feature in enumerate(EXTRAS):
         expected = np.zeros((5, len(FEATURES)))
         expected[[0, 2], FEATURES.index(feature)] = 1
         assert np.array_equal(WAYS[k], expected)
-    costs = np.argwhere(WAYS[len(GENERAL)]).tolist()
+    costs = np.argwhere(WAYS[len(EXTRAS)]).tolist()
     assert [(row, FEATURES[f]) for row, f in costs] == [(0, "cost of colour"), (2, "cost of hof")]
-    alone = [[(row, FEATURES[f]) for row, f in np.argwhere(way).tolist()] for way in WAYS[len(GENERAL) + 2 :]]
+    alone = [[(row, FEATURES[f]) for row, f in np.argwhere(way).tolist()] for way in WAYS[len(EXTRAS) + 2 :]]
     assert alone == [
         [(d, f)] for d, other in ((0, "hof"), (2, "colour")) for f in ("1", "time for each", f"has {other}")
     ]
