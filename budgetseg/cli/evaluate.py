@@ -29,8 +29,9 @@ def evaluate(
         str,
         typer.Option(
             help="Without a bound: crf, and unary without the CRF; with a budget: static, baseline1, baseline1-rest, "
-            "baseline2, baseline3, baseline3-rest, budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, for "
-            "the network (budget-full is that of budget-nhbrnk). Commas between them, or 'all' that the model can do. With --clock wall: static, keyframes, keyframes-large."
+            "baseline2, baseline3, baseline3-rest, budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, "
+            "for the network (budget-full is that of budget-nhbrnk). Commas between them, or 'all' that the model can "
+            "do. With --clock wall: static, keyframes, keyframes-large."
         ),
     ] = "unary,crf,unary-full,crf-full",
     budgets: Annotated[
