@@ -54,10 +54,11 @@ def street_table(seed: int) -> VideoTable:
     values, costs = measure(Scene.of(video.frames, supervoxels), open_descriptors(HAND_MADE, None))
     graph = supervoxels.graph
     merged = [counts[:, [CLASSES.names.index(name) for name in names]].sum(axis=1) for names in MERGED.values()]
-    return VideoTable(video.name, N_FRAMES, graph, np.stack(merged, axis=1), values, _priced(costs, graph), {})
+    return VideoTable(video.name, N_FRAMES, graph, np.stack(merged, axis=1), values, priced(costs, graph), {})
 
 
-def _priced(costs: Costs, graph: Graph) -> Costs:
+def priced(costs: Costs, graph: Graph) -> Costs:
+    """Hand-made descriptors at fixed prices: larger supervoxels cost more."""
     own_s = np.outer(0.5 + 0.5 * graph.sizes / graph.sizes.mean(), list(OWN_S.values()))
     shared_s = np.concatenate([np.full(n, SHARED_S[kind]) for kind, n in costs.kinds.items()])
     return Costs(own_s, shared_s, costs.first, costs.needed, costs.kinds)

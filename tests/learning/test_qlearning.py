@@ -1,6 +1,7 @@
 """Baseline3 learns what enumeration finds, or it is not trained."""
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from budgetseg.policy.whole import N_BINS, WholePolicy
 from budgetseg.simulation import Arena, reward, worth_of
 from budgetseg.types import Float64
 from tests.learning.scenes import write_scenes
+from tests.learning.streets import priced
 from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 AMONG = ("hof", "colour", "dcnn")
@@ -108,7 +110,8 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     plan = Plan("folder", write_scenes(folder / "scenes"), ("train",), HAND_MADE, per_frame=12)
     recipe = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3), plans=None, policies=None)
     train_model(plan, folder / "model", folder / "work", recipe, 2)
-    tables = [read_table(place) for place in sorted((folder / "work" / "table" / "train").iterdir())]
+    measured = [read_table(place) for place in sorted((folder / "work" / "table" / "train").iterdir())]
+    tables = [replace(table, costs=priced(table.costs, table.graph)) for table in measured]  # however busy it is here
     return Learned(load_model(folder / "model"), tables, read_fitted(folder / "work" / "classifiers").out_of_fold)
 
 
