@@ -8,7 +8,7 @@ from budgetseg.inference.window import Strategy
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy, random_policy
 from budgetseg.policy.learned import learned_for
-from budgetseg.policy.static import plan_for
+from budgetseg.policy.static import NOT_COUNTED, plan_for
 
 __all__ = ["POLICIES", "counted", "strategy_of"]
 
@@ -18,7 +18,7 @@ METHOD = "budget-wanted"
 
 def counted(model: Model) -> list[str]:
     """Descriptors that make up the full cost: the large network is for whoever has time to spare."""
-    return [name for name in model.classifiers.names if name != "dcnn_large"]
+    return [name for name in model.classifiers.names if name != NOT_COUNTED]
 
 
 def strategy_of(model: Model, policy: str | None = None, selection: Selection | None = None) -> Strategy:

@@ -9,10 +9,13 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 
-__all__ = ["COSTS", "StaticPlan", "plan_for", "read_plan"]
+__all__ = ["COSTS", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan"]
 
 COSTS = ("shared", "unshared")
 """Whether a descriptor pays for what it needs and is not there yet, or, as in the paper, for all that it needs."""
+
+NOT_COUNTED = "dcnn_large"
+"""No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
 
 
 @dataclass(frozen=True)

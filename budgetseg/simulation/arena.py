@@ -12,13 +12,10 @@ from budgetseg.inference.episode import Episode, Selection
 from budgetseg.inference.neighbours import Neighbours
 from budgetseg.inference.state import World, unshared, world_of
 from budgetseg.models.bundle import Model
-from budgetseg.policy.static import COSTS
+from budgetseg.policy.static import COSTS, NOT_COUNTED
 from budgetseg.types import Float32, Graph, Int64
 
 __all__ = ["NOT_COUNTED", "Arena"]
-
-NOT_COUNTED = "dcnn_large"
-"""No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
 
 
 @dataclass(frozen=True, eq=False)
