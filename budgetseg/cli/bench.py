@@ -124,12 +124,15 @@ def decisions(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) 
 def deadline(
     data: Data = None,
     model: Annotated[str, typer.Option(help="A bundled model, or the folder of one.")] = "camvid",
+    engine: Annotated[str, typer.Option(help="auto, frames or supervoxels, as of 'budgetseg label'.")] = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to label with.  [default: all]")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of every clip and budget.")] = 3,
     clips: Annotated[int | None, typer.Option(min=1, help="Only so many clips.  [default: all]")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Deadlines: budgets of 1.5 to 8 times the floor, timed from outside, idle and with every core loaded by others.
+
+    The floor is that of supervoxels, whichever engine labels: what a video takes with no descriptor at all.
 
     Without --json, a line for idle runs and one for loaded ones: shares are of the budget.
     """
@@ -144,7 +147,7 @@ def deadline(
         raise UsageError("no real clips at hand; give --data, the folder that holds camvid/, suny/ or clips/")
     labeller = Labeller(load_model(find_model(model)), cores_for(threads))
     with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
-        rows = bench_deadline(labeller, sources, repeats, advance)
+        rows = bench_deadline(labeller, sources, repeats, advance, labeller.choose(engine))
     _print("deadline", rows if as_json else summarise(rows), as_json)
 
 

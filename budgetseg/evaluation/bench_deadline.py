@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Request, label_video
 from budgetseg.labelling import Labeller
+from budgetseg.labelling.engines import FRAMES, SUPERVOXELS
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, open_video
 
@@ -28,6 +30,7 @@ __all__ = ["TIMES_FLOOR", "bench_deadline", "deadline_clips", "summarise"]
 Row = dict[str, Any]
 
 TIMES_FLOOR = (1.5, 2.0, 3.0, 5.0, 8.0)
+LOADS = ("idle", "loaded")
 N_FLOORS = 5  # runs that the floor is the median of
 
 
@@ -39,24 +42,28 @@ def deadline_clips(data: Path) -> list[VideoSource]:
 
 
 def bench_deadline(
-    labeller: Labeller, clips: Sequence[VideoSource], repeats: int = 3, advance: Callable[[int], None] = lambda _: None
+    labeller: Labeller,
+    clips: Sequence[VideoSource],
+    repeats: int = 3,
+    advance: Callable[[int], None] = lambda _: None,
+    engine: str = SUPERVOXELS,
 ) -> list[Row]:
-    """A row per run: clips × budgets × repeats, idle and loaded."""
+    """A row per run: clips × budgets × repeats, idle and loaded; the floor is that of supervoxels for both engines."""
     rows = []
-    for load in ("idle", "loaded"):
+    for load in LOADS:
         with _busy_cores(load == "loaded"):
             for clip in clips:
                 floor_s = _floor_s(labeller, clip)
-                for times in TIMES_FLOOR:
-                    for _ in range(repeats):
-                        rows.append({"load": load, **_run(labeller, clip, times * floor_s), "times_floor": times})
-                        advance(1)
+                for times, _ in product(TIMES_FLOOR, range(repeats)):
+                    row = _run(labeller, clip, times * floor_s, engine)
+                    rows.append({"load": load, **row, "times_floor": times})
+                    advance(1)
     return rows
 
 
 def summarise(rows: Sequence[Row]) -> list[Row]:
     """A row for each load: what the worst runs overran, and how much of the budget was used where work was left."""
-    return [_summary([row for row in rows if row["load"] == load], load) for load in ("idle", "loaded")]
+    return [_summary([row for row in rows if row["load"] == load], load) for load in LOADS]
 
 
 def _summary(rows: Sequence[Row], load: str) -> Row:
@@ -74,9 +81,10 @@ def _summary(rows: Sequence[Row], load: str) -> Row:
     }
 
 
-def _run(labeller: Labeller, clip: VideoSource, budget_s: float) -> Row:
+def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) -> Row:
+    label = labeller.label_frames if engine == FRAMES else labeller.label
     started = time.perf_counter()
-    labelled = labeller.label(clip, Request((Budget(budget_s),)))
+    labelled = label(clip, Request((Budget(budget_s),)))
     seconds = time.perf_counter() - started
     ledger = labelled.ledgers[-1]
     return {
@@ -87,7 +95,8 @@ def _run(labeller: Labeller, clip: VideoSource, budget_s: float) -> Row:
         "ledger_s": ledger.spent_s,
         "work_left": ledger.work_left,
         "video": clip.name,
-        "threads": labeller.engine.threads,
+        "engine": engine,
+        "threads": labeller.threads,
         "notes": "; ".join(ledger.notes),
     }
 
