@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from budgetseg.frames.order import spread
 from budgetseg.frames.plan import COPY, FINE, REACH
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Answer", "Ask", "Evidence", "Late", "Painting", "heard", "n_heard"]
+__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting", "heard", "n_heard"]
 
 NEAR = 2.0
 """A key frame at a distance of d frames counts 1 / (d + NEAR)."""
@@ -60,6 +61,7 @@ class Painting:
     carry : how labels came to other frames
     network : whose labels are copied, where they are
     late : frames for which there was no time, with the labels of the nearest frame that has some
+    sharp : frames with labels along their edges
     """
 
     n_read: int
@@ -67,6 +69,7 @@ class Painting:
     carry: str
     network: str
     late: tuple[int, ...] = ()
+    sharp: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -130,13 +133,13 @@ class Evidence:
             self._small[number] = small
         return small
 
-    def paint(self, crew: Crew, carry: str, network: str, out: UInt8, late: "Late") -> tuple[int, ...]:
+    def paint(self, crew: Crew, carry: str, network: str, out: UInt8, brush: "Brush") -> tuple[int, ...]:
         """Write labels to `out` (T, H, W); the frames for which there was no time, see `Painting`.
 
-        `late.sure` gets how sure they are, at the cells.
+        `brush.sure` gets how sure they are, at the cells.
         """
         if carry == COPY:
-            return self._copy(crew, network, out, late)
+            return self._copy(crew, network, out, brush)
         keys = {name: sorted(own) for name, own in self.answers.items()}
         hears = heard(keys, self.n_frames)
         self.n_sources = sum(map(len, hears))
@@ -144,34 +147,35 @@ class Evidence:
         done: set[int] = set()
 
         def label(t: int) -> None:
-            late.sure[t] = self._paint_frame(t, hears[t], chains, out[t])
+            fused, brush.sure[t] = self._fuse(t, hears[t], chains)
+            brush.paint(t, fused.probabilities, fused.top, self.frames.get(t), out[t])
             done.add(t)
 
-        crew.each(self._in_order(late.skip), label, late.fits)
-        return self._finish_late(done, out, late)
+        crew.each(self._in_order(brush.skip), label, brush.fits)
+        return self._finish_late(done, out, brush)
 
     def _in_order(self, skip: Iterable[int]) -> list[int]:
         left_out = set(skip)
         return [t for t in spread(self.n_frames) if t not in left_out]
 
-    def _copy(self, crew: Crew, network: str, out: UInt8, late: "Late") -> tuple[int, ...]:
+    def _copy(self, crew: Crew, network: str, out: UInt8, brush: "Brush") -> tuple[int, ...]:
         own, done = self.answers[network], set()
 
         def label(t: int) -> None:
-            by.paint(own[t].probabilities, own[t].top, out[t])
-            late.sure[t] = own[t].sure
+            brush.paint(t, own[t].probabilities, own[t].top, self.frames[t], out[t])
+            brush.sure[t] = own[t].sure
             done.add(t)
 
-        crew.each([t for t in self._in_order(late.skip) if t in own], label, late.fits)
-        self._finish_late(done, out, late)
+        crew.each([t for t in self._in_order(brush.skip) if t in own], label, brush.fits)
+        self._finish_late(done, out, brush)
         return tuple(sorted(own.keys() - done))
 
-    def _finish_late(self, done: set[int], out: UInt8, late: "Late") -> tuple[int, ...]:
+    def _finish_late(self, done: set[int], out: UInt8, brush: "Brush") -> tuple[int, ...]:
         """Give frames without labels those of the nearest that has some."""
         places, missing = np.array(sorted(done), np.int64), sorted(set(range(self.n_frames)) - done)
         for t in missing:
             nearest = int(places[np.argmin(np.abs(places - t))])
-            out[t], late.sure[t] = out[nearest], late.sure[nearest]
+            out[t], brush.sure[t] = out[nearest], brush.sure[nearest]
         return tuple(missing)
 
     def _chains(
@@ -199,13 +203,13 @@ class Evidence:
         still = np.zeros((*self.cells, 2), np.float32)
         return steps + [still] * (self.n_frames - 1 - len(steps))
 
-    def _paint_frame(
-        self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]], out: UInt8
-    ) -> UInt8:
+    def _fuse(
+        self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]]
+    ) -> tuple[by.Fused, UInt8]:
+        """What a frame is told, and how sure that is."""
         if len(hears) == 1 and hears[0][1] == t:
             own = self.answers[hears[0][0]][t]
-            by.paint(own.probabilities, own.top, out)
-            return own.sure
+            return by.Fused(own.probabilities, own.top), own.sure
         # A frame that was not read looks like any other.
         blank = np.zeros(self.cells, np.float32)
         grey, is_one, sources = self._greys.get(t, blank), len(self.answers) == 1, []
@@ -214,28 +218,28 @@ class Evidence:
             seen, weight = blank if t not in self._greys else self._greys[key], worth / (abs(key - t) + NEAR)
             sources.append(by.Source(answer.probabilities, answer.top, seen, chains[key][t], weight))
         fused = by.fuse(grey, sources)
-        by.paint(fused.probabilities, fused.top, out)
         nearest = min(hears, key=lambda one: abs(one[1] - t))
         sure: UInt8 = by.sure_of(fused.probabilities, self.answers[nearest[0]][nearest[1]].sure, chains[nearest[1]][t])
-        return sure
+        return fused, sure
 
 
-@dataclass(eq=False)
-class Late:
-    """Whether there is time for another frame, and what is written beside its labels.
+class Brush(Protocol):
+    """Paints frames as long as there is time.
 
     Attributes
     ----------
-    sure : (T, h, w), how sure labels are at the cells, 255 for certain
+    sure : (T, h, w), gets how sure labels are at the cells, 255 for certain
     skip : frames that are to be late
     """
 
     sure: UInt8
-    skip: Sequence[int] = ()
+    skip: Sequence[int]
 
     def fits(self) -> bool:
-        """Always."""
-        return True
+        """Whether there is time for another frame."""
+
+    def paint(self, t: int, probabilities: Float32, top: UInt8, frame: UInt8 | None, out: UInt8) -> None:
+        """Write the labels of a frame to `out` (H, W); its pixels may not be known."""
 
 
 def heard(keys: Mapping[str, Sequence[int]], n_frames: int) -> list[list[tuple[str, int]]]:

@@ -54,7 +54,10 @@ class WindowTrace:
         """From JSON; ValueError where it does not fit together."""
         read, n_frames = [int(t) for t in stored["read"]], int(stored["n_frames"])
         asks = [Ask(str(network), int(t), bool(mirrored)) for network, t, mirrored in stored["asks"]]
-        paintings = [Painting(**{**one, "late": tuple(map(int, one["late"]))}) for one in stored["paintings"]]
+        paintings = [
+            Painting(**{**one, **{name: tuple(map(int, one.get(name, ()))) for name in ("late", "sharp")}})
+            for one in stored["paintings"]
+        ]
         sound = all(0 <= t < n_frames for t in read) and all(ask.frame in read for ask in asks)
         if not sound or any(not one.n_read <= len(read) or not one.n_asks <= len(asks) for one in paintings):
             raise ValueError("frames that are not there")

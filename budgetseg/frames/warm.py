@@ -21,6 +21,7 @@ from budgetseg.types import UInt8
 __all__ = ["calibrate_frames", "warm_up_frames"]
 
 SIZE, N_FRAMES, N_ROUNDS = (480, 360), 16, 3
+STAGES = ("flow fine", "flow coarse", "paint", "sharpen")
 
 
 def warm_up_frames(engine: FrameEngine) -> None:
@@ -30,7 +31,7 @@ def warm_up_frames(engine: FrameEngine) -> None:
 
 def calibrate_frames(engine: FrameEngine) -> None:
     """Time everything on rendered streets, unless it was done before; call `warm_up_frames` first."""
-    lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, "flow fine", "flow coarse", "paint")]
+    lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, *STAGES)]
     if not all(line in engine.stages for line in lines):
         for _ in range(N_ROUNDS):
             _label(engine, SIZE, N_FRAMES)

@@ -5,15 +5,16 @@ plan ─► read ─► the first key frames ─► plan again ─► flow ─�
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from threading import get_ident
 
 import numpy as np
 
 from budgetseg.errors import VideoError
+from budgetseg.frames.brush import Again, Hurried
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Ask, Evidence, Late, Painting, n_heard
+from budgetseg.frames.evidence import Ask, Evidence, Painting, n_heard
 from budgetseg.frames.order import fill, key_frames, spread
 from budgetseg.frames.plan import COPY, FINE, STRIDES, Plan, Prices, Recipe, choose
 from budgetseg.frames.reader import Reader
@@ -38,25 +39,9 @@ COPY_S = 4e-10
 """Seconds a pixel to copy labels."""
 HEARD_WORK = 22.0
 """Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
+KEPT = 0.6
+"""Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
-
-
-@dataclass(eq=False)
-class _Until(Late):
-    """Until a time; one frame is labelled at any rate."""
-
-    now_s: Callable[[], float] = field(default=lambda: 0.0)
-    end_s: float = math.inf
-    frame_s: float = 0.0
-    copy_s: float = 0.0
-    n_left: int = 0
-    n_begun: int = 0
-
-    def fits(self) -> bool:
-        """Whether one more can be painted, and the others still be copied."""
-        self.n_begun += 1
-        left_s = self.end_s - self.now_s() - (self.n_left - self.n_begun) * self.copy_s
-        return self.n_begun == 1 or left_s >= self.frame_s
 
 
 class WindowRun:
@@ -113,14 +98,16 @@ class WindowRun:
     def full_s(self) -> float:
         """Seconds that everything would cost."""
         prices, best = self._prices(), self._recipes[-1]
-        asked_s = len(self.span) * best.views * prices.ask_s[best.network]
-        return prices.base_s(1, FINE) + prices.paint_s(FINE, 1.0) + asked_s
+        n = len(self.span)
+        each_s = best.views * prices.ask_s[best.network] + prices.sharp_s
+        return prices.base_s(1, FINE) + prices.paint_s(FINE, 1.0) + n * each_s
 
     def _prices(self) -> Prices:
         asked = {recipe: self._n_answered(recipe) for recipe in self._recipes}
         return Prices(
             self._base_s,
             lambda carry, k: SAFETY * self._paint_s(carry, k),
+            self._sharp_s,
             {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes},
             {(recipe.network, recipe.views): n for recipe, n in asked.items() if n},
         )
@@ -155,6 +142,11 @@ class WindowRun:
     def _painting_s(self, work: float) -> float:
         return self.books.foretold_s(self._paint_line, work)
 
+    @property
+    def _sharp_s(self) -> float:
+        """For each frame, all threads at work."""
+        return self.books.foretold_s(self._sharp_line, float(self.size[0] * self.size[1]))
+
     def _work(self, heard: float) -> float:
         """Of painting all frames, each key frame being heard so often in all."""
         cells = self.engine.cells[0] * self.engine.cells[1]
@@ -178,6 +170,10 @@ class WindowRun:
     @property
     def _paint_line(self) -> str:
         return f"frames paint {self.engine.threads}"
+
+    @property
+    def _sharp_line(self) -> str:
+        return f"frames sharpen {self.engine.threads}"
 
     @property
     def _decode_line(self) -> str:
@@ -230,7 +226,7 @@ class WindowRun:
                 self._paint_prior(out)
                 continue
             self.find_flow(painting.carry)
-            self.paint(painting, math.inf, out)
+            self.paint_again(painting, out)
 
     def ask_all(self, asks: Iterable[Ask]) -> None:
         """Ask, and learn what it costs."""
@@ -256,7 +252,7 @@ class WindowRun:
         """What is always possible with what there is: labels of the network that has spoken most are copied."""
         name = max(self.evidence.answers, key=lambda name: len(self.evidence.answers[name]))
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
-        return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, 0.0, 0.0)
+        return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, False, 0.0, 0.0)
 
     def _read(self, stride: int, end_s: float) -> None:
         """Read every so many frames; fewer, where it takes longer than was foretold."""
@@ -386,7 +382,9 @@ class WindowRun:
         last_s = self._asked_s.get(ask.network, [0.0])[-1]
         call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), last_s)
         n_keys = max((len(own) for own in self.evidence.answers.values()), default=1)
-        return self._now_s() + call_s + SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys) <= end_s
+        paint_s = SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys)
+        sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._sharp_s
+        return self._now_s() + call_s + paint_s + sharp_s <= end_s
 
     def _close(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Carry, fuse, paint, until it is time to copy."""
@@ -394,19 +392,29 @@ class WindowRun:
         self.paint(Painting(len(self.read), len(self.evidence.asks), plan.carry, network), end_s, out)
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
-        """Write labels to `out` in a way; `late` frames of it, and those after `end_s`, are copied."""
-        started, evidence = self._now_s(), self.evidence
+        """Write labels to `out` in a way; frames after `end_s` are copied."""
+        started, evidence, threads = self._now_s(), self.evidence, self.engine.threads
         n_keys, n_frames = len(evidence.answers[painting.network]), len(self.span)
         n_pixels = self.size[0] * self.size[1]
-        each_s = self.engine.threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
-        late = _Until(self.sure, painting.late, self._now_s, end_s, each_s, COPY_S * n_pixels, n_frames)
-        missing = evidence.paint(self._crew, painting.carry, painting.network, out, late)
-        self.paintings.append(replace(painting, late=tuple(missing)))
+        each_s = threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
+        sharp_s = math.inf if painting.carry == COPY else threads * self._sharp_s
+        brush = Hurried(self.sure, self._now_s, end_s, n_frames, threads, each_s, sharp_s, COPY_S * n_pixels)
+        missing = evidence.paint(self._crew, painting.carry, painting.network, out, brush)
+        self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
         if painting.carry == COPY:
             work = float(n_keys * n_pixels)
         else:
             work = self._work(evidence.n_sources) * (n_frames - len(missing)) / n_frames
-        self.books.book("fusing and pixels", work, self._now_s() - started, self._paint_line)
+        sharpening_s = sum(brush.sharp.values()) / threads
+        self.books.book("fusing and pixels", work, self._now_s() - started - sharpening_s, self._paint_line)
+        if brush.sharp:
+            self.books.book("edges", float(len(brush.sharp) * n_pixels), sharpening_s, self._sharp_line)
+
+    def paint_again(self, painting: Painting, out: UInt8) -> None:
+        """Write labels to `out` as it was done before."""
+        brush = Again(self.sure, painting.late, set(painting.sharp))
+        self.evidence.paint(self._crew, painting.carry, painting.network, out, brush)
+        self.paintings.append(painting)
 
     def _paint_prior(self, out: UInt8) -> None:
         """The most frequent class everywhere."""

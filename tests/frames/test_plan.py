@@ -12,6 +12,7 @@ def prices(n_frames: int, decode_s: float = 0.002, have: dict[tuple[str, int], i
     return Prices(
         lambda stride, carry: n_frames / stride * (decode_s + FLOW_S[carry]),
         lambda carry, k: n_frames * (0.00005 if carry == COPY else 0.0005 * max(2.0, 7 / k) / 2),
+        0.0003,
         {"dcnn": 0.005, "dcnn_large": 0.02},
         have or {},
     )
