@@ -243,16 +243,18 @@ class Brush(Protocol):
 
 
 def heard(keys: Mapping[str, Sequence[int]], n_frames: int) -> list[list[tuple[str, int]]]:
-    """For each frame the networks and key frames that it hears: of each the nearest on both sides, all within reach.
+    """For each frame the networks and key frames that it hears: the nearest on both sides, and all within reach.
 
-    A key frame hears itself and those within reach.
+    A key frame hears itself and those within reach. Of a network that counts less than another, only those are heard.
     """
     hears: list[list[tuple[str, int]]] = [[] for _ in range(n_frames)]
+    best = max((WORTH.get(network, 1.0) for network in keys), default=1.0)
     for network, places in keys.items():
+        is_best = WORTH.get(network, 1.0) == best
         for t, own in enumerate(hears):
             first, end = bisect_left(places, t - REACH), bisect_right(places, t + REACH)
             after = bisect_left(places, t)
-            if after == len(places) or places[after] != t:
+            if is_best and (after == len(places) or places[after] != t):
                 first, end = min(first, max(after - 1, 0)), max(end, min(after + 1, len(places)))
             own.extend((network, key) for key in places[first:end])
     return hears

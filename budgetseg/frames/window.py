@@ -16,7 +16,7 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting, n_heard
 from budgetseg.frames.order import fill, key_frames, spread
-from budgetseg.frames.plan import COPY, FINE, STRIDES, Plan, Prices, Recipe, choose
+from budgetseg.frames.plan import COPY, FINE, REACH, STRIDES, Plan, Prices, Recipe, choose
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Books, Entry, Ledger
 from budgetseg.types import UInt8
@@ -39,7 +39,7 @@ COPY_S = 4e-10
 """Seconds a pixel to copy labels."""
 HEARD_WORK = 22.0
 """Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
-KEPT = 0.6
+KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
 
@@ -137,7 +137,9 @@ class WindowRun:
         n_pixels = float(len(self.span) * self.size[0] * self.size[1])
         if carry == COPY:
             return n_pixels * COPY_S + self._painting_s(n_pixels / frames_a_key)
-        return self._painting_s(self._work(len(self.span) * n_heard(frames_a_key)))
+        by_network = sorted(len(own) for own in self.evidence.answers.values())
+        beside = (2 * REACH + 1) * sum(by_network[:-1])
+        return self._painting_s(self._work(len(self.span) * n_heard(frames_a_key) + beside))
 
     def _painting_s(self, work: float) -> float:
         return self.books.foretold_s(self._paint_line, work)
@@ -343,13 +345,14 @@ class WindowRun:
         return list(dict.fromkeys(keys))
 
     def _queue(self, plan: Plan, end_s: float) -> Iterator[Ask]:
-        """Questions in the order of their worth, as long as they fit."""
-        for ask in self._worthy(plan):
-            if self.stopped() or not self._fits(ask, plan, end_s):
-                self._work_left = True
-                return
-            if any(recipe.network == ask.network for recipe in self._recipes):
-                yield from self._issue([ask])
+        """Questions in the order of their worth, as long as they fit, then smaller ones."""
+        for asks in (self._worthy(plan), self._small_change(plan)):
+            for ask in asks:
+                if self.stopped() or not self._fits(ask, plan, end_s):
+                    self._work_left = True
+                    break
+                if any(recipe.network == ask.network for recipe in self._recipes):
+                    yield from self._issue([ask])
 
     def _issue(self, asks: Iterable[Ask]) -> Iterator[Ask]:
         for ask in asks:
@@ -368,6 +371,13 @@ class WindowRun:
                 seen = {(ask.frame, ask.mirrored) for ask in self._issued if ask.network == recipe.network}
                 for key in (decoded[k] for k in spread(len(decoded))):
                     yield Ask(recipe.network, key, (key, False) in seen)
+
+    def _small_change(self, plan: Plan) -> Iterator[Ask]:
+        """What a cheaper network would say about frames between key frames."""
+        for recipe in self.engine.recipes[: self.engine.recipes.index(plan.recipe)]:
+            if recipe.network != plan.recipe.network:
+                known = sorted({ask.frame for ask in self._issued})
+                yield from (Ask(recipe.network, key) for key in fill(self.evidence.decoded, known))
 
     def _apart(self, plan: Plan, own: Collection[int]) -> list[int]:
         """Key frames by a plan, without those beside the few that were asked about before."""

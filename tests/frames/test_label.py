@@ -81,7 +81,7 @@ def test_less_time_means_fewer_key_frames_then_the_small_network_then_the_prior(
         labelled = label_frames(engine(clock, COSTS), source(street(24), clock), budgets(budget_s), clock=clock)
         asked.append(counts(labelled))
     assert asked[0] == {"dcnn_large": 48}
-    assert asked[1].keys() in ({"dcnn"}, {"dcnn_large"})
+    assert 0 < asked[1].get("dcnn_large", 0) < 24
     assert asked[2].keys() == {"dcnn"}
     assert asked[3] == {}
     assert labelled.ledgers[0].notes == ["the budget is below the floor: prior"]
