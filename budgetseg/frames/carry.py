@@ -26,6 +26,7 @@ __all__ = [
     "paint",
     "paint_carried",
     "reduced",
+    "spread_over",
     "step_flow",
     "sure_cells",
     "sure_of",
@@ -289,8 +290,8 @@ def paint(probabilities: Float32, top: UInt8, labels: UInt8) -> None:
     `top` holds the most probable class of every cell; a cell amid others of its class needs no probabilities.
     """
     h, w, n_labels = probabilities.shape
-    rows, fy, _ = _spread(h, labels.shape[0])
-    columns, fx, cells = _spread(w, labels.shape[1])
+    rows, fy, _ = spread_over(h, labels.shape[0])
+    columns, fx, cells = spread_over(w, labels.shape[1])
     line, likely = np.empty(labels.shape[1], np.uint8), np.empty(n_labels, np.int64)
     for y in range(h):
         y1 = min(y + 1, h - 1)
@@ -337,7 +338,7 @@ def _mixed(p, corners, fy, fx, likely, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _spread(n, size):  # type: ignore[no-untyped-def]
+def spread_over(n, size):  # type: ignore[no-untyped-def]
     """First of `size` pixels after each of n cells, (n + 1,), how far each pixel is from its cell, and that cell."""
     start, part, cells = np.full(n + 1, size), np.empty(size, np.float32), np.empty(size, np.uint32)
     for pixel in range(size - 1, -1, -1):
