@@ -56,8 +56,12 @@ def _answers(
         frames, truth = video.video().frames, video.labels()
         paths = stand_ins(networks, network, frames)
         for t in range(0, len(frames), every):
-            own = opened.setdefault(paths[t], OnnxNetwork(read_card(paths[t]), 1))
-            yield np.ascontiguousarray(frames[t]), truth[t], np.ascontiguousarray(own(frames[t]), np.float32)
+            path = paths[t]
+            if path is None:
+                raise SystemExit(f"no network in '{networks}' has not seen {video.name}; give those of its folds")
+            if path not in opened:
+                opened[path] = OnnxNetwork(read_card(path), 1)
+            yield frames[t], truth[t], np.ascontiguousarray(opened[path](frames[t]), np.float32)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class Hurried:
     sharp_s: float
     copy_s: float
     sharp: dict[int, float] = field(default_factory=dict)
-    skip: tuple[int, ...] = ()
+    skip: Sequence[int] = ()
     _n_begun: int = 0
 
     def fits(self) -> bool:

@@ -5,7 +5,7 @@ import pytest
 
 from budgetseg.frames.carry import paint, top_classes
 from budgetseg.frames.sharpen import ALIKE, NEAR, UNLIKE, paint_sharp
-from budgetseg.types import Float32, UInt8
+from budgetseg.types import Float32, Float64, UInt8
 
 
 def painted(probabilities: Float32, frame: UInt8) -> UInt8:
@@ -14,7 +14,7 @@ def painted(probabilities: Float32, frame: UInt8) -> UInt8:
     return labels
 
 
-def by_definition(probabilities: Float32, frame: UInt8) -> Float32:
+def by_definition(probabilities: Float32, frame: UInt8) -> Float64:
     """Weights of classes at every pixel, (H, W, L), from the sixteen cells around it."""
     (h, w, n_labels), (height, width) = probabilities.shape, frame.shape[:2]
     shades = frame.reshape(h, height // h, w, width // w, 3).mean(axis=(1, 3))
