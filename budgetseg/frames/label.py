@@ -19,6 +19,7 @@ from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.label import Labelled, Request
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import Plan
+from budgetseg.inference.space import room_for
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 
@@ -127,7 +128,7 @@ def replay_frames(
     """What a run made of a video of so many frames, made again; no clock is looked at."""
     started, ledger = time.perf_counter(), Ledger(None)
     size, first = (source.height, source.width), 0
-    labels = [np.full((n_frames, *size), int(np.argmax(engine.prior)), np.uint8) for _ in range(n_budgets)]
+    labels = [room_for(n_frames, size, int(np.argmax(engine.prior))) for _ in range(n_budgets)]
     reader, sures = Reader(source, engine.threads), []
     with _one_thread_each(), Crew(engine.threads) as crew:
         for window in windows:
@@ -158,7 +159,7 @@ class _Job:
 
     def run(self, crew: Crew, earlier: Sequence[WindowTrace]) -> ByFrames:
         n_frames = self.source.n_frames or self.source.count()
-        labels = [np.empty((n_frames, *self.size), np.uint8) for _ in self.request.budgets]
+        labels = [room_for(n_frames, self.size) for _ in self.request.budgets]
         ledgers = [Ledger(None, self.request.scope) for _ in labels]
         least = float(self.engine.prior.max())
         done = ByFrames(labels, ledgers, [], _plan_of(self.source, n_frames), least=least)

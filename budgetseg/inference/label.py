@@ -14,6 +14,7 @@ from budgetseg.inference.closing import STAGES
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
+from budgetseg.inference.space import room_for
 from budgetseg.inference.window import DESCRIPTORS, Engine, Known, Step, WindowRun
 from budgetseg.supervoxels.segment import density_for
 from budgetseg.types import Budget, Float32, Int32, UInt8
@@ -377,7 +378,7 @@ class _Job:
 
     def _by_prior(self, n_frames: int) -> UInt8:
         """The most frequent class everywhere."""
-        return np.full((n_frames, *self.full.size), int(np.argmax(self.engine.classifiers.prior)), np.uint8)
+        return room_for(n_frames, self.full.size, int(np.argmax(self.engine.classifiers.prior)))
 
     def _label_by_prior(self, n_frames: int) -> None:
         """So, at every budget."""

@@ -11,6 +11,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.label import Labelled, Why
 from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.space import room_for
 from budgetseg.inference.window import Engine, WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
 from budgetseg.types import UInt8
@@ -23,16 +24,15 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     """What a run made of a video, made again; no clock is looked at."""
     started, ledger = time.perf_counter(), Ledger(None, str(trace.settings["scope"]))
     n_budgets = len(trace.settings["budgets"])
-    shape = trace.video.n_frames, source.height, source.width
-    likeliest = int(np.argmax(engine.classifiers.prior))
-    labels = [np.full(shape, likeliest, np.uint8) for _ in range(n_budgets)]
+    likeliest, size = int(np.argmax(engine.classifiers.prior)), (source.height, source.width)
+    labels = [room_for(trace.video.n_frames, size, likeliest) for _ in range(n_budgets)]
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
         run = WindowRun(engine, frames, ledger, started)
         run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
         for whole, painted in zip(labels, _play(run, window), strict=True):
-            part = carry(painted, trace.plan, shape[1:])[: shape[0] - start]
+            part = carry(painted, trace.plan, size)[: trace.video.n_frames - start]
             whole[start : start + len(part)] = part
         whys.append(_why(run, window, n_done))
         n_done += len(frames)
