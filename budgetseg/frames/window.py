@@ -87,7 +87,7 @@ class WindowRun:
         self.evidence = Evidence(len(span), engine.cells)
         self.read: list[int] = []  # numbers in the window, in the order in which frames were read
         self.paintings: list[Painting] = []
-        self.sure: UInt8 = np.zeros((len(span), *engine.cells), np.uint8)
+        self.sures: list[UInt8] = []  # (T, h, w), how sure the labels of each painting are at the cells
         self.books = Books(ledger, engine.stages)
         self.stopped: Callable[[], bool] = lambda: False
         self.suffix = ""
@@ -399,7 +399,7 @@ class WindowRun:
         n_keys, n_frames = len(evidence.answers[painting.network]), len(self.span)
         n_pixels = self.size[0] * self.size[1]
         each_s = self.engine.threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
-        late = _Until(self.sure, painting.late, self._now_s, end_s, each_s, COPY_S * n_pixels, n_frames)
+        late = _Until(self._new_sure(), painting.late, self._now_s, end_s, each_s, COPY_S * n_pixels, n_frames)
         missing = evidence.paint(self._crew, painting.carry, painting.network, out, late)
         self.paintings.append(replace(painting, late=tuple(missing)))
         if painting.carry == COPY:
@@ -408,10 +408,14 @@ class WindowRun:
             work = self._work(evidence.n_sources) * (n_frames - len(missing)) / n_frames
         self.books.book("fusing and pixels", work, self._now_s() - started, self._paint_line)
 
+    def _new_sure(self) -> UInt8:
+        self.sures.append(np.zeros((len(self.span), *self.engine.cells), np.uint8))
+        return self.sures[-1]
+
     def _paint_prior(self, out: UInt8) -> None:
         """The most frequent class everywhere."""
         out[:] = int(np.argmax(self.engine.prior))
-        self.sure[:] = int(255 * self.engine.prior.max())
+        self._new_sure()[:] = int(255 * self.engine.prior.max())
         self.paintings.append(Painting(len(self.read), len(self.evidence.asks), PRIOR, ""))
         self.books.ledger.note("the budget is below the floor: prior")
 
