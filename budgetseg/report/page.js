@@ -379,14 +379,16 @@ function paintBorder(isInside, rows, columns) {
     }
   }
   for (const [colour, width] of [["#000", 3.5], ["#fff", 1.6]]) {
-    pen.strokeStyle = colour; pen.lineWidth = width; pen.stroke(path);
+    pen.strokeStyle = colour; pen.lineWidth = width * fine(); pen.stroke(path);
   }
 }
+const fine = () => Math.min(1, canvas.width / 480);  // small pictures are drawn large, and what is on them with them
 function paintCross(x, y) {
+  const arm = 9 * fine();
   for (const [colour, width] of [["#000", 4], ["#fff", 2]]) {
-    pen.strokeStyle = colour; pen.lineWidth = width;
+    pen.strokeStyle = colour; pen.lineWidth = width * fine();
     pen.beginPath();
-    pen.moveTo(x - 9, y); pen.lineTo(x + 9, y); pen.moveTo(x, y - 9); pen.lineTo(x, y + 9);
+    pen.moveTo(x - arm, y); pen.lineTo(x + arm, y); pen.moveTo(x, y - arm); pen.lineTo(x, y + arm);
     pen.stroke();
   }
 }
@@ -496,6 +498,14 @@ function sourceText(j) {
   if (carry === "copy") return `Copied from what ${said}: ${budget} left no time for more.`;
   return `From what ${said}, carried here along optical flow.`;
 }
+function lookCosts(keys) {
+  if (!keys.length) return "nothing";
+  const entries = keys.map(([network]) => video.budgets[b].ledger.descriptors[video.networks[network]]);
+  if (!entries.every(Boolean)) return "not in the ledger, which is of what came after an earlier run, or of doing it again";
+  const each = keys.map(([network], i) => [video.networks[network], entries[i].spent_s / entries[i].count]);
+  return `about ${milli(sum(each.map(([, cost]) => cost)))} for ${each.length} look${each.length > 1 ? "s" : ""}, each of a whole frame: ` +
+    unique(each.map(([name, cost]) => `${name} ${milli(cost)}`)).join(", ");
+}
 function showPlace() {
   const place = $("region");
   if (chosen === null) {
@@ -506,21 +516,21 @@ function showPlace() {
   const ids = frameIds(), label = labelAt(ids[chosen], b), {rows, columns, size: [width, height]} = video;
   const isInside = chosenPart(ids), share = sum(Array.from(ids, (_, i) => isInside(i))) / ids.length;
   const x = Math.floor((chosen % columns + .5) * width / columns), y = Math.floor((Math.floor(chosen / columns) + .5) * height / rows);
-  const asked = Object.entries(video.budgets[b].ledger.descriptors);
+  const {keys} = video.sources[b][t];
   const nearest = j => Math.min(...video.sources[j][t].keys.map(([, key]) => Math.abs(key - video.numbers[t])));
   fill(place,
     h("h3", {}, classChip(label), className(label)),
-    h("p", {class: `state${video.sources[b][t].keys.length ? "" : " guess"}`}, sourceText(b)),
+    h("p", {class: `state${keys.length ? "" : " guess"}`}, sourceText(b)),
     h("dl", {}, ...[
       ["Place", `x ${x}, y ${y}, frame ${video.numbers[t]}`],
       ["Area", `${percent(share, share < .1 ? 1 : 0)} % of the picture, of one class`],
-      ["Cost", asked.length ? asked.map(([name, {spent_s, count}]) => h("div", {}, `${name}: ${milli(spent_s / count)} for each of ${count} looks`)) : "nothing"],
+      ["Cost", lookCosts(keys)],
     ].flatMap(([term, what]) => [h("dt", {}, term), h("dd", {}, what)])),
     plainTable(["budget", "class", "confidence", "look"], video.budgets.map((one, j) => [one.name,
       h("span", {class: "way"}, h("span", {}, classChip(labelAt(ids[chosen], j)), className(labelAt(ids[chosen], j)))),
       `${percent(sureAt(chosen, j), 0)} %`, video.sources[j][t].keys.length ? away(nearest(j)) : "none"]),
       video.budgets.map((_, j) => j === b ? "now" : "")),
-    h("p", {class: "help"}, "Confidence is the share of the likeliest class in what networks say of the place. Look: how many frames from here a network looked at one; a look is of a whole frame."));
+    h("p", {class: "help"}, "Confidence is the share of the likeliest class in what networks say of the place. Look: how many frames away is the nearest that a network looked at."));
 }
 function drawKeys() {
   const {networks, asks, budgets} = video, lanes = budgets.flatMap((_, j) => networks.map((_, k) => [j, k]));
