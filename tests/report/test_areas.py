@@ -1,5 +1,7 @@
 """Of a run by whole frames the page has the labels of every pixel, and what they come from."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,20 @@ def test_sources_are_frames_that_were_looked_at_by_then(player: dict[str, Any], 
     assert all([0, t] in one["keys"] for t, one in enumerate(everything))
     assert {frame for _, frame, budget in player["asks"] if budget <= 1} == asked
     assert player["networks"] == ["dcnn"]
+
+
+def test_what_was_copied_is_told_to_be(frames_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(frames_run, folder)
+    stored = json.loads((folder / "trace.json").read_text())
+    paintings = stored["frames"][0]["paintings"]
+    paintings[1]["carry"], paintings[2]["late"] = "copy", [5, 6]
+    (folder / "trace.json").write_text(json.dumps(stored))
+    _, copied, late = player_of(read_run(folder), 60, 480)["sources"]
+    asked = sorted({key for one in copied for _, key in one["keys"]})
+    assert [one["keys"] for one in copied] == [[[0, min(asked, key=lambda a: abs(a - t))]] for t in range(24)]
+    assert [one["late"] for one in late[4:8]] == [None, 4, 7, None]
+    assert late[5]["keys"] == late[4]["keys"]
 
 
 def test_long_and_wide_videos_are_shown_in_part(frames_run: Path) -> None:
