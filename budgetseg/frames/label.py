@@ -56,7 +56,7 @@ class WindowTrace:
         read, n_frames = [int(t) for t in stored["read"]], int(stored["n_frames"])
         asks = [Ask(str(network), int(t), bool(mirrored)) for network, t, mirrored in stored["asks"]]
         paintings = [
-            Painting(**{**one, **{name: tuple(map(int, one.get(name, ()))) for name in ("late", "sharp")}})
+            Painting(**{**one, **{name: tuple(map(int, one[name])) for name in ("late", "sharp")}})
             for one in stored["paintings"]
         ]
         sound = all(0 <= t < n_frames for t in read) and all(ask.frame in read for ask in asks)
@@ -72,19 +72,19 @@ class ByFrames(Labelled):
     Attributes
     ----------
     windows : what was done in each of them
-    sure : (t, h, w) for each of them, how sure labels are at the networks' cells, 255 for certain
+    sures : (t, h, w) for each of them and each budget, how sure labels are at the networks' cells, 255 for certain
     least : how sure the most frequent class is where nothing was done, 0 to 1
     """
 
     windows: list[WindowTrace] = field(default_factory=list)
-    sure: list[UInt8] = field(default_factory=list)
+    sures: list[list[UInt8]] = field(default_factory=list)
     least: float = 0.0
 
     @property
     def confidence(self) -> Float32:
         """The probability of the likeliest class at every pixel, (T, H, W), at the last budget."""
         found, (_, height, width) = np.full(self.labels[-1].shape, self.least, np.float32), self.labels[-1].shape
-        for t, cells in enumerate(one for window in self.sure for one in window):
+        for t, cells in enumerate(one for window in self.sures for one in window[-1]):
             if t < len(found):
                 found[t] = cv2.resize(cells, (width, height), interpolation=cv2.INTER_LINEAR) / np.float32(255)
         return found
@@ -135,7 +135,7 @@ def replay_frames(
             span = range(first, first + window.n_frames)
             run = WindowRun(engine, crew, reader, span, size, ledger, lambda: time.perf_counter() - started)
             run.replay(window.read, window.asks, window.paintings, [one[span.start : span.stop] for one in labels])
-            sures.append(run.sure)
+            sures.append(run.sures)
             first = span.stop
     ledger.spent_s = time.perf_counter() - started
     ledgers = [replace(ledger) for _ in labels]
@@ -216,7 +216,7 @@ class _Job:
             spent_s = ledger.spent_s + self._now_s() - began_s
             done.ledgers[j] = replace(whole, budget_s=own_s, spent_s=spent_s, work_left=work_left or ledger.work_left)
         done.windows.append(WindowTrace(len(run.span), run.read, run.evidence.asks, run.paintings))
-        done.sure.append(run.sure)
+        done.sures.append(run.sures)
 
     def _give_up(self, done: ByFrames, first: int) -> None:
         for labels, ledger in zip(done.labels, done.ledgers, strict=True):

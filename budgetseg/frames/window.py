@@ -72,7 +72,7 @@ class WindowRun:
         self.evidence = Evidence(len(span), engine.cells)
         self.read: list[int] = []  # numbers in the window, in the order in which frames were read
         self.paintings: list[Painting] = []
-        self.sure: UInt8 = np.zeros((len(span), *engine.cells), np.uint8)
+        self.sures: list[UInt8] = []  # (T, h, w), how sure the labels of each painting are at the cells
         self.books = Books(ledger, engine.stages)
         self.stopped: Callable[[], bool] = lambda: False
         self.suffix = ""
@@ -408,7 +408,7 @@ class WindowRun:
         n_pixels = self.size[0] * self.size[1]
         each_s = threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
         sharp_s = math.inf if painting.carry == COPY else threads * self._sharp_s
-        brush = Hurried(self.sure, self._now_s, end_s, n_frames, threads, each_s, sharp_s, COPY_S * n_pixels)
+        brush = Hurried(self._new_sure(), self._now_s, end_s, n_frames, threads, each_s, sharp_s, COPY_S * n_pixels)
         missing = evidence.paint(self._crew, painting.carry, painting.network, out, brush)
         self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
         if painting.carry == COPY:
@@ -422,14 +422,18 @@ class WindowRun:
 
     def paint_again(self, painting: Painting, out: UInt8) -> None:
         """Write labels to `out` as it was done before."""
-        brush = Again(self.sure, painting.late, set(painting.sharp))
+        brush = Again(self._new_sure(), painting.late, set(painting.sharp))
         self.evidence.paint(self._crew, painting.carry, painting.network, out, brush)
         self.paintings.append(painting)
+
+    def _new_sure(self) -> UInt8:
+        self.sures.append(np.zeros((len(self.span), *self.engine.cells), np.uint8))
+        return self.sures[-1]
 
     def _paint_prior(self, out: UInt8) -> None:
         """The most frequent class everywhere."""
         out[:] = int(np.argmax(self.engine.prior))
-        self.sure[:] = int(255 * self.engine.prior.max())
+        self._new_sure()[:] = int(255 * self.engine.prior.max())
         self.paintings.append(Painting(len(self.read), len(self.evidence.asks), PRIOR, ""))
         self.books.ledger.note("the budget is below the floor: prior")
 

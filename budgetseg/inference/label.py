@@ -65,7 +65,7 @@ class Why:
     ----------
     start : number of its first frame among those that were worked on
     known : supervoxels, descriptors computed, H's probabilities
-    probabilities : (N, L) float32, interpolated where nothing was computed
+    opinions : (N, L) float32 at each budget, H's probabilities, interpolated where nothing was computed
     labels : (N,) int32
     trace : what was computed, in order
     closings : after how many of these steps supervoxels were labelled, and after how many moves of the expansion that
@@ -75,7 +75,7 @@ class Why:
 
     start: int
     known: Known
-    probabilities: Float32
+    opinions: Sequence[Float32]
     labels: Int32
     trace: Sequence[Step]
     closings: Sequence[tuple[int, int | None]]
@@ -84,7 +84,7 @@ class Why:
     @property
     def confidence(self) -> Float32:
         """(N,), the largest probability."""
-        return np.asarray(self.probabilities.max(axis=1))
+        return np.asarray(self.opinions[-1].max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +271,8 @@ class _Job:
     def _label_window(self, run: WindowRun, n_done: int) -> None:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
         before, painted = list(self.done.ledgers), []
+        prior = self.engine.classifiers.prior.astype(np.float32)
+        opinions = [np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))] * self.n_early
         for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
             if j < self.n_early:
                 run.closings.append((0, None))  # of nothing: that is the prior
@@ -289,12 +291,13 @@ class _Job:
                 run.close()
                 run.paint(out)
             painted.append(len(run.closings) - 1)
+            opinions.append(run.closing.probabilities)  # every closing makes new ones
             self.parts[j].append(self._carried(out, j, n_done))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
         closing = run.closing
         self.done.whys.append(
-            Why(n_done, run.known(), closing.probabilities, closing.labels, run.trace, run.closings, painted)  # type: ignore[arg-type]
+            Why(n_done, run.known(), opinions, closing.labels, run.trace, run.closings, painted)  # type: ignore[arg-type]
         )
 
     def _budgets_s(self, run: WindowRun, n_done: int) -> list[tuple[float, float]]:

@@ -55,12 +55,12 @@ class LiveSource:
         """The outcome, in wall-clock seconds; DroppedError where the descriptor failed."""
         region, d = choice
         started = time.perf_counter()
-        vector, booked_s = self._compute(episode, region, d)
+        vector, own_s, shared_s = self._compute(episode, region, d)
         subset = int(episode.state.subsets[region]) | 1 << d
         said = self._take(vector, region, d, subset)
         took_s = time.perf_counter() - started
-        self.n_asked, self.asking_s = self.n_asked + 1, self.asking_s + took_s - booked_s
-        return Outcome(said, took_s)
+        self.n_asked, self.asking_s = self.n_asked + 1, self.asking_s + took_s - own_s - shared_s
+        return Outcome(said, took_s, shared_s)
 
     def _take(self, vector: Float32, region: int, d: int, subset: int) -> Float32:
         start, stop = self._starts[d], self._starts[d + 1]
@@ -73,8 +73,8 @@ class LiveSource:
             raise DroppedError("is not finite")
         return said
 
-    def _compute(self, episode: Episode, region: int, d: int) -> tuple[Float32, float]:
-        """A vector, and the seconds that are booked elsewhere: the descriptor's, and waiting for other threads."""
+    def _compute(self, episode: Episode, region: int, d: int) -> tuple[Float32, float, float]:
+        """A vector, and the seconds that are booked elsewhere: its own, and those for what others use, or make."""
         name = self.names[d]
         try:
             if name in self.guarded:
@@ -82,7 +82,8 @@ class LiveSource:
             else:
                 spent = self.live.compute(region, name)
             # A plug-in may return anything, too.
-            return np.asarray(spent.vector, np.float32), spent.total_s + spent.waited_s
+            vector = np.asarray(spent.vector, np.float32)
+            return vector, spent.private_s, sum(spent.shared_s.values()) + spent.waited_s
         except (DroppedError, LateError):
             raise
         except Exception as error:  # a plug-in may raise anything, and the run must go on

@@ -21,10 +21,12 @@ class Outcome:
     ----------
     said : (L,) float32, H's probabilities of the supervoxel, this descriptor included
     spent_s : what it cost
+    shared_s : the part of it for what others can use, too
     """
 
     said: Float32
     spent_s: float
+    shared_s: float = 0.0
 
 
 class Source(Protocol):

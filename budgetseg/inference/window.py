@@ -93,12 +93,14 @@ class Step:
     region, descriptor : of which supervoxel, and which
     at_s : seconds since the clock started
     spent_s : what it took
+    shared_s : the part of it for what others can use, too, or that was spent waiting for it
     """
 
     region: int
     descriptor: int
     at_s: float
     spent_s: float
+    shared_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +287,7 @@ class WindowRun:
                 episode.receive(choice, outcome.said, outcome.spent_s)
                 name = engine.classifiers.names[choice[1]]
                 self.books.ledger.computed(name, planned_s, outcome.spent_s)
-                self.trace.append(Step(*choice, began_s, outcome.spent_s))
+                self.trace.append(Step(*choice, began_s, outcome.spent_s, outcome.shared_s))
 
     def _drop(self, choice: Choice, why: str) -> None:
         """Do without a descriptor from now on; the supervoxel is finished with what it has."""

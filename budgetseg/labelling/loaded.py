@@ -138,7 +138,7 @@ def load(
     selection = None if select is None else Selection(select)
     folder = find_model(name)
     model = load_model(folder)
-    mark = ModelMark.of(model.name, folder, name in bundled_models())
+    mark = ModelMark.of(model, folder, name in bundled_models())
     if engine == AUTO and _needs(policy, select):
         engine = SUPERVOXELS
     labeller = Labeller(model, threads or os.cpu_count() or 1, policy, selection, engine)

@@ -2,7 +2,7 @@
 
 labels/NAME.png   overlay.mp4   labels.npz   ledger.json      in a folder for each budget where there are several
 why.npz   why.png                                             on request, of the last budget
-state.npz                                                     to go on from
+state.npz                                                     what was known, to go on from
 trace.json                                                    to do it again; the last to come
 """
 
@@ -19,8 +19,9 @@ import numpy as np
 
 from budgetseg.errors import OutputError, UsageError
 from budgetseg.files import atomic_folder
+from budgetseg.frames.label import ByFrames
 from budgetseg.inference.label import Labelled
-from budgetseg.labelling.state import STATE, write_state
+from budgetseg.labelling.state import STATE, write_state, write_sures
 from budgetseg.labelling.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.labelling.why import Strip, frames_shown, write_why
 from budgetseg.models.bundle import Model
@@ -121,7 +122,10 @@ def write_results(
     strip = _write_overlays([folder / "overlay.mp4" for folder in folders], run, advance)
     if wanted.why:
         write_why(part, labelled.whys, trace.plan, model, strip)
-    write_state(part / STATE, [why.known for why in labelled.whys])
+    if isinstance(labelled, ByFrames):
+        write_sures(part / STATE, labelled.sures)
+    else:
+        write_state(part / STATE, [why.known for why in labelled.whys])
     apart = {**run.facts, "writing_s": time.perf_counter() - started}
     ledgers: list[dict[str, Any]] = [plain({**ledger.as_dict(), **apart}) for ledger in labelled.ledgers]
     for folder, ledger in zip(folders, ledgers, strict=True):

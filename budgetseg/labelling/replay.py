@@ -1,7 +1,7 @@
 """Do again what a run has done: the same descriptors in the same order, the same labels."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 
@@ -14,7 +14,7 @@ from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.space import room_for
 from budgetseg.inference.window import Engine, WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
-from budgetseg.types import UInt8
+from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 
 __all__ = ["replay"]
@@ -31,10 +31,11 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
         run = WindowRun(engine, frames, ledger, started)
         run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
-        for whole, painted in zip(labels, _play(run, window), strict=True):
+        played = _play(run, window)
+        for whole, (painted, _) in zip(labels, played, strict=True):
             part = carry(painted, trace.plan, size)[: trace.video.n_frames - start]
             whole[start : start + len(part)] = part
-        whys.append(_why(run, window, n_done))
+        whys.append(_why(run, window, n_done, [opinions for _, opinions in played]))
         n_done += len(frames)
     ledger.spent_s = time.perf_counter() - started
     return Labelled(labels, [deepcopy(ledger) for _ in labels], whys, trace.plan)
@@ -47,8 +48,8 @@ def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:
         yield reduced(np.stack([frame.pixels for frame in islice(frames, window.n_frames)]), window.size)
 
 
-def _play(run: WindowRun, window: WindowTrace) -> list[UInt8]:
-    """Labels of all pixels at every budget."""
+def _play(run: WindowRun, window: WindowTrace) -> list[tuple[UInt8, Float32]]:
+    """Labels of all pixels, and opinions of all supervoxels, at every budget."""
     _check_fits(run, window)
     found, n_done = [], 0
     for k, (n_steps, n_moves) in enumerate(window.closings):
@@ -57,7 +58,7 @@ def _play(run: WindowRun, window: WindowTrace) -> list[UInt8]:
         for _ in range(window.painted.count(k)):
             out = np.empty(run.frames.shape[:3], np.uint8)
             run.paint(out)
-            found.append(out)
+            found.append((out, run.closing.probabilities))
     return found
 
 
@@ -68,9 +69,9 @@ def _check_fits(run: WindowRun, window: WindowTrace) -> None:
         raise UsageError("the trace does not fit the video; label it anew")
 
 
-def _why(run: WindowRun, window: WindowTrace, start: int) -> Why:
+def _why(run: WindowRun, window: WindowTrace, start: int, opinions: Sequence[Float32]) -> Why:
     closing = run.closing
     if closing.labels is None:
         raise UsageError("the trace has a window that was never labelled; label the video anew")
     told = window.steps, window.closings, window.painted
-    return Why(start, run.known(), closing.probabilities, closing.labels, *told)
+    return Why(start, run.known(), opinions, closing.labels, *told)

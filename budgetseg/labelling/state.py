@@ -1,20 +1,22 @@
-"""What a run knew of every window at its end, to go on from: `state.npz`."""
+"""What a run knew of every window at its end, to go on from or to look at: `state.npz`."""
 
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.window import Known
-from budgetseg.types import Graph, Int32, Supervoxels
+from budgetseg.types import Graph, Int32, Supervoxels, UInt8
 
-__all__ = ["STATE", "read_state", "write_arrays", "write_state"]
+__all__ = ["STATE", "read_state", "read_sures", "write_arrays", "write_state", "write_sures"]
+
+Read = TypeVar("Read")
 
 STATE = "state.npz"
 GRAPH = tuple(field.name for field in fields(Graph))
@@ -34,15 +36,19 @@ def write_state(path: Path, windows: Sequence[Known]) -> None:
     write_arrays(path, arrays)
 
 
+def write_sures(path: Path, sures: Sequence[Sequence[UInt8]]) -> None:
+    """How sure the labels of whole frames are, one array for each window, (B, T, h, w): 0/sure, ..."""
+    write_arrays(path, {f"{k}/sure": np.stack(own) for k, own in enumerate(sures)})
+
+
 def read_state(folder: Path) -> list[Known]:
-    """The windows of a run that was written to a folder; UsageError where they cannot be used."""
-    path = folder / STATE
-    try:
-        with path.open("rb") as file, np.load(file) as stored:
-            n_windows = len({name.split("/")[0] for name in stored.files})
-            return [_read_window(stored, k) for k in range(n_windows)]
-    except _DAMAGES as error:
-        raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video anew") from None
+    """The windows of a run by supervoxels that was written to a folder; UsageError where they cannot be used."""
+    return _read(folder / STATE, _read_window)
+
+
+def read_sures(folder: Path) -> list[UInt8]:
+    """How sure the labels of a run by frames are, (B, T, h, w) for each window; UsageError where it is not told."""
+    return _read(folder / STATE, lambda stored, k: stored[f"{k}/sure"])
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -51,6 +57,15 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def _read(path: Path, window: Callable[[Mapping[str, NDArray[Any]], int], Read]) -> list[Read]:
+    try:
+        with path.open("rb") as file, np.load(file) as stored:
+            n_windows = len({name.split("/")[0] for name in stored.files})
+            return [window(stored, k) for k in range(n_windows)]
+    except _DAMAGES as error:
+        raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video anew") from None
 
 
 def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> Known:

@@ -13,13 +13,14 @@ from budgetseg.inference.label import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.window import Step
 from budgetseg.labelling.engines import SUPERVOXELS
+from budgetseg.models.bundle import Model
 from budgetseg.video import VideoSource
 
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
 
 TRACE = "trace.json"
-FORMAT = 2
-STEP = ("region", "descriptor", "at_s", "spent_s")
+FORMAT = 3
+STEP = ("region", "descriptor", "at_s", "spent_s", "shared_s")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
@@ -58,24 +59,41 @@ class VideoMark:
 
 @dataclass(frozen=True)
 class ModelMark:
-    """By what a model is known again.
+    """By what a model is known again, and what labels and descriptors by it mean.
 
     Attributes
     ----------
     name : of the model
     place : name of a bundled one, or its folder
     digest : of its manifest, which has digests of everything else
+    classes : names, in the order of the labels
+    colours : of the classes, RGB
+    descriptors : names, in the order of the steps
     """
 
     name: str
     place: str
     digest: str
+    classes: tuple[str, ...]
+    colours: tuple[tuple[int, ...], ...]
+    descriptors: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, folder: Path, is_bundled: bool) -> "ModelMark":
+    def of(cls, model: Model, folder: Path, is_bundled: bool) -> "ModelMark":
         """Of the model in a folder."""
         place = folder.name if is_bundled else str(folder.absolute())
-        return cls(name, place, sha256((folder / "manifest.json").read_bytes()).hexdigest())
+        digest = sha256((folder / "manifest.json").read_bytes()).hexdigest()
+        colours = tuple(map(tuple, model.classes.colours.tolist()))
+        return cls(model.name, place, digest, model.classes.names, colours, tuple(model.classifiers.names))
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "ModelMark":
+        """From JSON; ValueError where it does not fit together."""
+        classes, descriptors = (tuple(map(str, stored[name])) for name in ("classes", "descriptors"))
+        colours = tuple(tuple(map(int, colour)) for colour in stored["colours"])
+        if [len(colour) for colour in colours] != [3] * len(classes):
+            raise ValueError("there must be a colour for each class")
+        return cls(str(stored["name"]), str(stored["place"]), str(stored["digest"]), classes, colours, descriptors)
 
     def check(self, other: "ModelMark") -> None:
         """UsageError where the other is another model, wherever it lies."""
@@ -119,7 +137,7 @@ class WindowTrace:
     def as_dict(self) -> dict[str, Any]:
         """For JSON; steps by column, which is a third as long."""
         steps = {name: [getattr(step, name) for step in self.steps] for name in STEP}
-        seconds = {name: [round(value, 7) for value in steps[name]] for name in ("at_s", "spent_s")}
+        seconds = {name: [round(value, 7) for value in steps[name]] for name in STEP[2:]}
         return {
             "n_frames": self.n_frames,
             "size": self.size,
@@ -194,7 +212,7 @@ def read_trace(folder: Path) -> Trace:
             raise UsageError(f"'{path}' has format {stored['format']}, not {FORMAT}; label the video anew")
         plan = _read_plan(stored["plan"])
         windows = [WindowTrace.from_dict(window) for window in stored["windows"]]
-        video, model = VideoMark(**stored["video"]), ModelMark(**stored["model"])
+        video, model = VideoMark(**stored["video"]), ModelMark.from_dict(stored["model"])
         frames = [FramesTrace.from_dict(window) for window in stored.get("frames", ())]
         return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])), frames)
     except _DAMAGES as error:

@@ -79,6 +79,7 @@ def _arrays_of(why: Why, plan: Plan) -> dict[str, NDArray[Any]]:
         "subsets": known.subsets,
         "computed": known.subsets > 0,
         "confidence": why.confidence,
+        "probabilities": np.stack(why.opinions),
         "labels": why.labels,
     }
 

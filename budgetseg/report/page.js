@@ -50,6 +50,27 @@ function heat(share) {
 const css = rgb => `rgb(${rgb.join(" ")})`;
 const chip = rgb => h("span", {class: "chip", style: `background:${css(rgb)}`});
 
+// Where a class has a mark on its colour, so that classes differ by more than their colours; the first has none.
+const HATCH = [
+  (x, y, n) => (x + y) % n === 0,
+  (x, y, n) => x % n === 0 && y % n === 0 || (x + n / 2) % n === 0 && (y + n / 2) % n === 0,
+  (x, y, n) => y % n === 0,
+  (x, y, n) => (x - y + 1e4 * n) % n === 0,
+  (x, y, n) => x % n === 0,
+  (x, y, n) => x % n === 0 || y % n === 0,
+  (x, y, n) => (x + y) % n === 0 || (x - y + 1e4 * n) % n === 0,
+];
+const isMarked = (k, x, y) => k > 0 && HATCH[(k - 1) % HATCH.length](x, y, 6 + 4 * Math.floor((k - 1) / HATCH.length));
+const inkOn = ([red, green, blue]) => .3 * red + .59 * green + .11 * blue > 110 ? [0, 0, 0] : [255, 255, 255];
+function hatchedChip(k, rgb) {
+  const node = h("canvas", {class: "chip wide", width: 26, height: 13, "aria-hidden": true}), ink = node.getContext("2d");
+  ink.fillStyle = css(rgb);
+  ink.fillRect(0, 0, 26, 13);
+  ink.fillStyle = css(inkOn(rgb));
+  for (let y = 0; y < 13; y++) for (let x = 0; x < 26; x++) if (isMarked(k, x, y)) ink.fillRect(x, y, 1, 1);
+  return node;
+}
+
 let nPatterns = 0;
 function texture(k, colour) {  // a fill that differs by more than its colour
   const id = `texture${nPatterns++}`, kind = k % 4;
@@ -176,33 +197,23 @@ async function unpacked(stored) {
 }
 
 const VIEWS = {labels: "labels", computed: "what was computed", cost: "cost", confidence: "confidence"};
+const VIEWS_OF_FRAMES = ["labels", "confidence"];
 const UNKNOWN = 255;
 let video = null, view = "labels", t = 0, b = 0, chosen = null, only = null, cursor = null, keyed = false, timer = null;
 const canvas = $("canvas"), pen = canvas.getContext("2d"), layer = document.createElement("canvas");
 
 async function openVideo(k) {
   pause();
-  const from = data.videos[k];
-  const [ids, labels, extent, opinions, confidence] = await Promise.all(
-    ["ids", "labels", "extent", "opinions", "confidence"].map(name => unpacked(from[name])));
-  const steps = Object.fromEntries(await Promise.all(
-    Object.entries(from.steps).map(async ([name, stored]) => [name, await unpacked(stored)])));
+  const from = data.videos[k], whole = from.engine === "frames";
+  const arrays = await unpackedAll(from, whole ? ["ids", "labels", "sure"] : ["ids", "labels", "extent", "opinions", "confidence"]);
+  const steps = whole ? {} : await unpackedAll(from.steps, Object.keys(from.steps));
   const images = from.frames.map(src => Object.assign(new Image(), {src}));
   await Promise.all(images.map(image => image.decode()));
   const n = from.labels.shape[1], nBudgets = from.budgets.length;
-  const subsets = [], costs = [];  // of every region at every budget
-  for (let j = 0; j < nBudgets; j++) {
-    const subset = new Uint32Array(n), cost = new Float32Array(n);
-    steps.region.forEach((region, i) => {
-      if (steps.budget[i] > j) return;
-      subset[region] |= 1 << steps.descriptor[i];
-      cost[region] += steps.spent_s[i];
-    });
-    subsets.push(subset);
-    costs.push(cost);
-  }
-  video = {...from, ids, labels, extent, opinions, confidence, steps, images, n, nBudgets, subsets, costs,
-    rows: from.ids.shape[1], columns: from.ids.shape[2], told: from.opinions.shape[0]};
+  video = {...from, ...arrays, steps, images, n, nBudgets, whole, rows: from.ids.shape[1], columns: from.ids.shape[2]};
+  if (whole) video.cells = from.sure.shape.slice(2);
+  else Object.assign(video, gathered(steps, n, nBudgets), {told: from.opinions.shape[0]});
+  if (whole && !VIEWS_OF_FRAMES.includes(view)) view = "labels";
   [canvas.width, canvas.height] = from.frame_size;
   canvas.style.aspectRatio = from.frame_size.join(" / ");
   [layer.width, layer.height] = [video.columns, video.rows];
@@ -214,13 +225,34 @@ async function openVideo(k) {
     h("button", {type: "button", "aria-pressed": false, tabindex: -1, onclick: () => setBudget(j)}, one.name)));
   const every = from.numbers.length > 1 ? from.numbers[1] : 1;
   const about = every > 1 ? `every ${ordinal(every)} frame is shown` : "every frame is shown";
-  $("player-about").textContent = `${from.name}: ${from.n_frames} frames of ${from.size.join("×")}, labelled by model ` +
+  $("player-about").textContent = `${from.name}: ${from.n_frames} frames of ${from.size.join("×")}, labelled by ${from.engine} with model ` +
     `${from.model}; ${about}${from.frame_size[0] < from.size[0] ? `, ${from.frame_size[0]} pixels wide` : ""}.`;
-  const names = Object.entries(VIEWS);
+  const names = Object.entries(VIEWS).filter(([value]) => !whole || VIEWS_OF_FRAMES.includes(value));
   fill($("views"), h("legend", {}, "Show"), names.map(([value, text]) => h("label", {},
     h("input", {type: "radio", name: "view", value, checked: value === view, onchange: () => { view = value; only = null; show(); }}), " ", text)));
-  drawMoments();
+  $("moments-title").textContent = whole ? "Frames that networks looked at" : "What was computed when";
+  $("region").setAttribute("aria-label", whole ? "Place" : "Region");
+  if (!whole) drawMoments();
   show();
+}
+async function unpackedAll(from, names) {
+  return Object.fromEntries(await Promise.all(names.map(async name => [name, await unpacked(from[name])])));
+}
+function gathered(steps, n, nBudgets) {  // of every region at every budget
+  const found = {subsets: [], costs: [], shared: []};
+  for (let j = 0; j < nBudgets; j++) {
+    const subset = new Uint32Array(n), cost = new Float32Array(n), shared = new Float32Array(n);
+    steps.region.forEach((region, i) => {
+      if (steps.budget[i] > j) return;
+      subset[region] |= 1 << steps.descriptor[i];
+      cost[region] += steps.spent_s[i];
+      shared[region] += steps.shared_s[i];
+    });
+    found.subsets.push(subset);
+    found.costs.push(cost);
+    found.shared.push(shared);
+  }
+  return found;
 }
 const ordinal = k => `${k}${k % 100 > 10 && k % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][k % 10] || "th"}`;
 
@@ -246,6 +278,7 @@ function confidenceAt(region, j) {
 const labelAt = (region, j) => video.labels[j * video.n + region];
 const className = label => video.classes.names[label] || "no class";
 const classColour = label => video.classes.colours[label] || [0, 0, 0];
+const classChip = label => $("hatch").checked ? hatchedChip(label, classColour(label)) : chip(classColour(label));
 const bits = subset => { let n = 0; for (; subset; subset &= subset - 1) n++; return n; };
 const COST = [1e-4, 1e-1];  // seconds: the ends of the colours
 const costShare = cost => Math.log(cost / COST[0]) / Math.log(COST[1] / COST[0]);
@@ -263,27 +296,62 @@ function frameIds() {
   const size = video.rows * video.columns;
   return video.ids.subarray(t * size, (t + 1) * size);
 }
-function regionAt(x, y) {  // in pixels of the canvas
+function placeAt({x, y}) {  // in pixels of the canvas
   const row = Math.min(Math.floor(y * video.rows / canvas.height), video.rows - 1);
   const column = Math.min(Math.floor(x * video.columns / canvas.width), video.columns - 1);
-  return frameIds()[row * video.columns + column];
+  return row * video.columns + column;
+}
+function sureAt(place, j) {
+  const [high, wide] = video.cells, {rows, columns} = video, row = Math.floor(place / columns);
+  const cell = Math.floor(row * high / rows) * wide + Math.floor((place - row * columns) * wide / columns);
+  return video.sure[(j * video.images.length + t) * high * wide + cell] / 255;
+}
+// What of the picture is chosen: a region wherever it is seen, or the area around a place that has its class now.
+function chosenPart(ids) {
+  if (!video.whole) return place => ids[place] === chosen;
+  const {columns} = video, inside = new Uint8Array(ids.length), left = [], label = labelAt(ids[chosen], b);
+  const visit = place => {
+    if (inside[place] || labelAt(ids[place], b) !== label) return;
+    inside[place] = 1;
+    left.push(place);
+  };
+  visit(chosen);
+  while (left.length) {
+    const place = left.pop(), column = place % columns;
+    if (column) visit(place - 1);
+    if (column + 1 < columns) visit(place + 1);
+    if (place >= columns) visit(place - columns);
+    if (place + columns < ids.length) visit(place + columns);
+  }
+  return place => inside[place] === 1;
+}
+
+const packedColour = ([red, green, blue]) => 0xff000000 | blue << 16 | green << 8 | red;
+function colourer(ids) {  // from a place to its colour, 0 for none
+  if (video.whole && view === "confidence") {
+    const heats = Array.from({length: 256}, (_, sure) => packedColour(heat(sure / 255)));
+    return place => heats[Math.round(255 * sureAt(place, b))];
+  }
+  const table = new Uint32Array(video.n), marks = new Uint32Array(video.n), hatched = view === "labels" && $("hatch").checked;
+  for (const region of new Set(ids)) {
+    if (only !== null && keyOf(region) !== only) continue;
+    const colour = COLOUR_OF[view](region);
+    table[region] = packedColour(colour);
+    marks[region] = packedColour(hatched ? inkOn(colour) : colour);
+  }
+  if (!hatched) return place => table[ids[place]];
+  return (place, row, column) => (isMarked(labelAt(ids[place], b), column, row) ? marks : table)[ids[place]];
 }
 
 function paint() {
-  const {rows, columns, n} = video, ids = frameIds(), outlines = $("outlines").checked;
-  const table = new Uint32Array(n), hidden = new Uint8Array(n);
-  for (const region of new Set(ids)) {
-    const [red, green, blue] = COLOUR_OF[view](region);
-    table[region] = 0xff000000 | blue << 16 | green << 8 | red;
-    hidden[region] = only !== null && keyOf(region) !== only;
-  }
+  const {rows, columns} = video, ids = frameIds(), outlines = $("outlines").checked, colourAt = colourer(ids);
+  const parts = video.whole ? ids.map(number => labelAt(number, b)) : ids;
   const image = new ImageData(columns, rows), pixels = new Uint32Array(image.data.buffer);
   for (let row = 0, i = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++, i++) {
-      const region = ids[i];
-      if (hidden[region]) continue;
-      const edge = outlines && ((column + 1 < columns && ids[i + 1] !== region) || (row + 1 < rows && ids[i + columns] !== region));
-      pixels[i] = edge ? 0xff101010 : table[region];
+      const colour = colourAt(i, row, column), part = parts[i];
+      const edge = outlines && ((column + 1 < columns && parts[i + 1] !== part) || (row + 1 < rows && parts[i + columns] !== part));
+      pixels[i] = edge && colour ? 0xff101010 : colour;
     }
   }
   layer.getContext("2d").putImageData(image, 0, 0);
@@ -293,32 +361,34 @@ function paint() {
   pen.imageSmoothingEnabled = false;
   pen.drawImage(layer, 0, 0, canvas.width, canvas.height);
   pen.globalAlpha = 1;
-  if (chosen !== null) paintBorder(ids, rows, columns);
-  if (cursor && keyed && document.activeElement === canvas) paintCursor();
+  if (chosen !== null) paintBorder(chosenPart(ids), rows, columns);
+  if (chosen !== null && video.whole) paintCross((chosen % columns + .5) * canvas.width / columns, (Math.floor(chosen / columns) + .5) * canvas.height / rows);
+  if (cursor && keyed && document.activeElement === canvas) paintCross(cursor.x, cursor.y);
 }
-function paintBorder(ids, rows, columns) {
+function paintBorder(isInside, rows, columns) {
   const wide = canvas.width / columns, high = canvas.height / rows, path = new Path2D();
   for (let row = 0, i = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++, i++) {
-      const inside = ids[i] === chosen;
-      if ((column ? ids[i - 1] === chosen : false) !== inside) {
+      const inside = isInside(i);
+      if ((column ? isInside(i - 1) : false) !== inside) {
         path.moveTo(column * wide, row * high); path.lineTo(column * wide, (row + 1) * high);
       }
-      if ((row ? ids[i - columns] === chosen : false) !== inside) {
+      if ((row ? isInside(i - columns) : false) !== inside) {
         path.moveTo(column * wide, row * high); path.lineTo((column + 1) * wide, row * high);
       }
     }
   }
   for (const [colour, width] of [["#000", 3.5], ["#fff", 1.6]]) {
-    pen.strokeStyle = colour; pen.lineWidth = width; pen.stroke(path);
+    pen.strokeStyle = colour; pen.lineWidth = width * fine(); pen.stroke(path);
   }
 }
-function paintCursor() {
-  const {x, y} = cursor;
+const fine = () => Math.min(1, canvas.width / 480);  // small pictures are drawn large, and what is on them with them
+function paintCross(x, y) {
+  const arm = 9 * fine();
   for (const [colour, width] of [["#000", 4], ["#fff", 2]]) {
-    pen.strokeStyle = colour; pen.lineWidth = width;
+    pen.strokeStyle = colour; pen.lineWidth = width * fine();
     pen.beginPath();
-    pen.moveTo(x - 9, y); pen.lineTo(x + 9, y); pen.moveTo(x, y - 9); pen.lineTo(x, y + 9);
+    pen.moveTo(x - arm, y); pen.lineTo(x + arm, y); pen.moveTo(x, y - arm); pen.lineTo(x, y + arm);
     pen.stroke();
   }
 }
@@ -334,7 +404,8 @@ function show() {
   $("budget-text").textContent = `${short(ledger.spent_s)} s spent`;
   [...$("budget-ticks").children].forEach((tick, j) => tick.setAttribute("aria-pressed", j === b));
   canvas.setAttribute("aria-label", `Frame ${video.numbers[t]}, ${VIEWS[view]} at ${name}`);
-  paint(); showLegend(); showRegion(); showLedger();
+  paint(); showLegend(); showLedger();
+  if (video.whole) { showPlace(); drawKeys(); } else showRegion();
 }
 
 function showLegend() {
@@ -351,13 +422,13 @@ function showLegend() {
       const colour = view === "labels" ? classColour(key) : countColour(key);
       return h("button", {type: "button", "aria-pressed": only === null || only === key, "data-tip": "show only this",
         onclick: () => { only = only === key ? null : key; show(); $("legend").children[order.indexOf(key)].focus(); }},
-        chip(colour), text, h("small", {}, `${percent(counts.get(key) / ids.length, 0)} %`));
+        view === "labels" ? classChip(key) : chip(colour), text, h("small", {}, `${percent(counts.get(key) / ids.length, 0)} %`));
     }));
     return;
   }
   const scale = view === "cost" ? [1e-4, 1e-3, 1e-2, 1e-1].map(cost => [heat(costShare(cost)), milli(cost)])
     : [0, .25, .5, .75, 1].map(sure => [heat(sure), percent(sure, 0) + " %"]);
-  scale.unshift([GREY, view === "cost" ? "nothing computed" : "not told at this budget"]);
+  if (!video.whole) scale.unshift([GREY, view === "cost" ? "nothing computed" : "not told at this budget"]);
   fill($("legend"), scale.map(([colour, text]) => h("span", {}, chip(colour), text)));
 }
 
@@ -373,39 +444,111 @@ function showRegion() {
   const sure = confidenceAt(chosen, b), opinion = opinionAt(chosen, b), computed = video.subsets[b][chosen] !== 0;
   const told = opinion || opinionAt(chosen, last);
   fill(place,
-    h("h3", {}, chip(classColour(label)), className(label)),
+    h("h3", {}, classChip(label), className(label)),
     h("p", {class: `state${computed ? "" : " guess"}`}, size === 0 ? "No time was left for this part of the video: it has the most frequent class."
       : computed ? `Computed within ${budget}: ${mix(chosen, b)}.`
       : `Nothing was computed within ${budget}: the opinion is interpolated from its neighbours.`),
     h("dl", {}, ...[
       ["Region", `${chosen}, frames ${first}–${end}, ${size.toLocaleString("en")} pixels`],
-      ["Cost", video.costs[b][chosen] ? milli(video.costs[b][chosen]) : "nothing"],
+      ["Cost", video.costs[b][chosen] ? costText(video.costs[b][chosen], video.shared[b][chosen]) : "nothing"],
       ["Confidence", sure === null ? `not told at ${budget}` : `${percent(sure, 0)} %`],
       ["Label", h("span", {class: "way"}, video.budgets.map((one, j) =>
-        h("span", {class: j === b ? "now" : ""}, `${one.name}:`, chip(classColour(labelAt(chosen, j))), className(labelAt(chosen, j)))))],
+        h("span", {class: j === b ? "now" : ""}, `${one.name}:`, classChip(labelAt(chosen, j)), className(labelAt(chosen, j)))))],
     ].flatMap(([term, what]) => [h("dt", {}, term), h("dd", {}, what)])),
     stepsTable(), opinionBars(told, opinion ? null : video.budgets[last].name));
 }
+const costText = (all, shared) => shared > 0 ? `${milli(all)}: ${milli(all - shared)} of its own, ${milli(shared)} shared` : `${milli(all)}, all its own`;
 function stepsTable() {
   const rows = [], classes = [];
   video.steps.region.forEach((region, i) => {
     if (region !== chosen) return;
     const late = video.steps.budget[i] > b;
     rows.push([video.descriptors[video.steps.descriptor[i]], late ? `from ${video.budgets[video.steps.budget[i]].name}` : "",
-      `${video.steps.at_s[i].toFixed(2)} s`, milli(video.steps.spent_s[i])]);
+      `${video.steps.at_s[i].toFixed(2)} s`, milli(video.steps.spent_s[i] - video.steps.shared_s[i]),
+      video.steps.shared_s[i] > 0 ? milli(video.steps.shared_s[i]) : "–"]);
     classes.push(late ? "later" : "");
   });
   if (!rows.length) return null;
-  return h("div", {}, plainTable(["descriptor", "", "at", "cost"], rows, classes),
-    h("p", {class: "help"}, "A cost holds what others can use too, such as the flow of a frame, where this region was the first to need it."));
+  return h("div", {}, plainTable(["descriptor", "", "at", "own", "shared"], rows, classes),
+    h("p", {class: "help"}, "Shared: what others can use too, such as the flow of a frame; it is paid by the region that needs it first."));
 }
 function opinionBars(opinion, late) {
   if (!opinion) return h("p", {class: "help"}, "Class probabilities are not in the files for this region.");
   const order = opinion.map((_, k) => k).sort((x, y) => opinion[y] - opinion[x]).filter((k, i) => i < 6 && opinion[k] > .004);
+  const rest = sum(opinion) - sum(order.map(k => opinion[k])), rows = order.map(k => [className(k), opinion[k]]);
+  if (rest > .005) rows.push(["others", rest]);
   return h("div", {}, h("h4", {}, late ? `Class probabilities at ${late}, before the CRF` : "Class probabilities, before the CRF"),
-    order.map(k => h("div", {class: "probability"}, h("span", {}, className(k)),
-      h("span", {class: "bar"}, h("i", {style: `width:${100 * opinion[k]}%`})), h("span", {}, `${percent(opinion[k], 0)} %`))),
+    rows.map(([name, share]) => h("div", {class: "probability"}, h("span", {}, name),
+      h("span", {class: "bar"}, h("i", {style: `width:${100 * share}%`})), h("span", {}, `${percent(share, 0)} %`))),
     late ? h("p", {class: "help"}, "What it said before is not in the files: it knew fewer descriptors.") : null);
+}
+
+// ---- of a video that was labelled by whole frames
+
+const listed = list => list.length > 1 ? `${list.slice(0, -1).join(", ")} and ${list[list.length - 1]}` : String(list[0]);
+const framesText = numbers => `${numbers.length > 1 ? "frames" : "frame"} ${listed(numbers)}`;
+const away = distance => distance ? `${distance} away` : "here";
+function sourceText(j) {
+  const {carry, late, keys} = video.sources[j][t], budget = video.budgets[j].name, frame = video.numbers[t];
+  if (!keys.length) return `No network was asked within ${budget}: the most frequent class is everywhere.`;
+  const said = listed(unique(keys.map(([network]) => network)).map(network =>
+    `${video.networks[network]} said of ${framesText(keys.filter(([other]) => other === network).map(([, key]) => key))}`));
+  if (late !== null) return `Within ${budget} there was no time for this frame: it has the labels of frame ${late}, from what ${said}.`;
+  if (keys.every(([, key]) => key === frame)) return `From what ${said}, this one.`;
+  if (carry === "copy") return `Copied from what ${said}: ${budget} left no time for more.`;
+  return `From what ${said}, carried here along optical flow.`;
+}
+function lookCosts(keys) {
+  if (!keys.length) return "nothing";
+  const entries = keys.map(([network]) => video.budgets[b].ledger.descriptors[video.networks[network]]);
+  if (!entries.every(Boolean)) return "not in the ledger, which is of what came after an earlier run, or of doing it again";
+  const each = keys.map(([network], i) => [video.networks[network], entries[i].spent_s / entries[i].count]);
+  return `about ${milli(sum(each.map(([, cost]) => cost)))} for ${each.length} look${each.length > 1 ? "s" : ""}, each of a whole frame: ` +
+    unique(each.map(([name, cost]) => `${name} ${milli(cost)}`)).join(", ");
+}
+function showPlace() {
+  const place = $("region");
+  if (chosen === null) {
+    fill(place, h("h3", {}, "A place"), h("p", {class: "help"},
+      "Choose a place in the picture to see its class and confidence at every budget, and which frames networks looked at for it."));
+    return;
+  }
+  const ids = frameIds(), label = labelAt(ids[chosen], b), {rows, columns, size: [width, height]} = video;
+  const isInside = chosenPart(ids), share = sum(Array.from(ids, (_, i) => isInside(i))) / ids.length;
+  const x = Math.floor((chosen % columns + .5) * width / columns), y = Math.floor((Math.floor(chosen / columns) + .5) * height / rows);
+  const {keys} = video.sources[b][t];
+  const nearest = j => Math.min(...video.sources[j][t].keys.map(([, key]) => Math.abs(key - video.numbers[t])));
+  fill(place,
+    h("h3", {}, classChip(label), className(label)),
+    h("p", {class: `state${keys.length ? "" : " guess"}`}, sourceText(b)),
+    h("dl", {}, ...[
+      ["Place", `x ${x}, y ${y}, frame ${video.numbers[t]}`],
+      ["Area", `${percent(share, share < .1 ? 1 : 0)} % of the picture, of one class`],
+      ["Cost", lookCosts(keys)],
+    ].flatMap(([term, what]) => [h("dt", {}, term), h("dd", {}, what)])),
+    plainTable(["budget", "class", "confidence", "look"], video.budgets.map((one, j) => [one.name,
+      h("span", {class: "way"}, h("span", {}, classChip(labelAt(ids[chosen], j)), className(labelAt(ids[chosen], j)))),
+      `${percent(sureAt(chosen, j), 0)} %`, video.sources[j][t].keys.length ? away(nearest(j)) : "none"]),
+      video.budgets.map((_, j) => j === b ? "now" : "")),
+    h("p", {class: "help"}, "Confidence is the share of the likeliest class in what networks say of the place. Look: how many frames away is the nearest that a network looked at."));
+}
+function drawKeys() {
+  const {networks, asks, budgets} = video, lanes = budgets.flatMap((_, j) => networks.map((_, k) => [j, k]));
+  chart("moments", width => {
+    const left = 24 + 7 * Math.max(...lanes.map(([j, k]) => `${budgets[j].name} ${networks[k]}`.length), 0), right = width - 14;
+    const high = 22, bottom = 8 + lanes.length * high, x = frame => left + (frame + .5) / video.n_frames * (right - left);
+    const svg = figure(width, bottom + 30, "Frames that networks looked at, at every budget");
+    lanes.forEach(([j, k], lane) => {
+      const y = 8 + (lane + .5) * high, own = asks.filter(([network, , first]) => network === k && first <= j);
+      svg.append(s("line", {class: "grid", x1: left, x2: right, y1: y, y2: y}),
+        s("text", {class: j === b ? "name now" : "", x: left - 8, y: y + 4, "text-anchor": "end"}, `${budgets[j].name} ${networks[k]}`));
+      for (const [, frame, first] of own) svg.append(s("rect", {x: x(frame) - 1, width: 2, y: y - 7, height: 14,
+        fill: j === b ? "var(--accent)" : "var(--soft)", "data-tip": `${networks[k]} looked at frame ${frame}, within ${budgets[first].name}`}));
+    });
+    for (const tick of ticksOf(0, video.n_frames - 1, 6)) svg.append(s("text", {x: x(tick), y: bottom + 18, "text-anchor": "middle"}, String(Math.round(tick))));
+    svg.append(s("line", {class: "limit", x1: x(video.numbers[t]), x2: x(video.numbers[t]), y1: 4, y2: bottom}));
+    return lanes.length ? svg : h("p", {class: "help"}, "No network was asked.");
+  });
 }
 
 function showLedger() {
@@ -416,7 +559,7 @@ function showLedger() {
   const table = plainTable(["", "times", "planned", "spent", ""], rows.map(([what, entry]) => [what, String(entry.count),
     milli(entry.planned_s), milli(entry.spent_s), h("div", {class: "bar meter"}, h("i", {style: `width:${100 * entry.spent_s / most}%`}))]));
   fill($("ledger"), h("p", {class: "help"}, `Budget ${name} (${ledger.scope}): ${short(ledger.spent_s)} s spent${over}. ` +
-    (cores > 1 ? `Descriptors are seconds of work, which ${cores} cores shared.` : "")), h("div", {class: "scroll"}, table),
+    (cores > 1 ? `${video.whole ? "Networks" : "Descriptors"} are seconds of work, which ${cores} cores shared.` : "")), h("div", {class: "scroll"}, table),
     (ledger.notes || []).map(note => h("p", {class: "help"}, `Note: ${note}`)));
 }
 
@@ -429,13 +572,18 @@ function drawMoments() {
   const lines = video.budgets.map(one => [one.ledger.spent_s / end, one.name]).filter(([at]) => at <= 1.02);
   const key = h("div", {class: "legend"});
   partsKey(key, descriptors);
-  chart("moments", width => [key.cloneNode(true), columns(width, "Descriptors computed over time", groups, descriptors, (g, d) => counts[g][d],
-    {stacked: true, name: String, tell: v => `${v} computed`, ticks, lines: video.settings.scope === "total" ? lines : []})]);
+  const about = video.n_windows > 1 ? h("p", {class: "help"}, `The video was labelled in ${video.n_windows} windows, one after the other, each with its share of every budget.`) : null;
+  chart("moments", width => [about, key.cloneNode(true), columns(width, "Descriptors computed over time", groups, descriptors, (g, d) => counts[g][d],
+    {stacked: true, name: String, tell: v => `${v} computed`, ticks, lines: video.settings.scope === "total" && video.n_windows === 1 ? lines : []})]);
 }
 
 function setFrame(k) { t = (k + video.images.length) % video.images.length; show(); }
 function setBudget(k) { b = Math.min(Math.max(k, 0), video.nBudgets - 1); show(); }
-function choose(region) { chosen = region; show(); }
+function choose(point) {
+  const place = point && placeAt(point);
+  chosen = point === null || video.whole ? place : frameIds()[place];
+  show();
+}
 function pause() { clearInterval(timer); timer = null; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play"); }
 function toggle() {
   if (timer) { pause(); return; }
@@ -450,7 +598,9 @@ function pointAt(event) {  // the picture may be narrower than its place
   const y = (event.clientY - box.top - (box.height - scale * canvas.height) / 2) / scale;
   return x >= 0 && y >= 0 && x < canvas.width && y < canvas.height ? {x, y} : null;
 }
-const tell = region => {
+const tell = point => {
+  const place = placeAt(point), region = frameIds()[place];
+  if (video.whole) return `${className(labelAt(region, b))}\nconfidence ${percent(sureAt(place, b), 0)} %`;
   const sure = confidenceAt(region, b);
   return `${className(labelAt(region, b))}\n${mix(region, b)}${sure === null ? "" : `\nconfidence ${percent(sure, 0)} %`}`;
 };
@@ -470,12 +620,13 @@ function startPlayer() {
   $("budget").addEventListener("input", () => setBudget(Number($("budget").value)));
   $("opacity").addEventListener("input", show);
   $("outlines").addEventListener("change", show);
+  $("hatch").addEventListener("change", show);
   document.addEventListener("keydown", () => { keyed = true; }, true);
   document.addEventListener("pointerdown", () => { keyed = false; }, true);
-  canvas.addEventListener("click", event => { const at = pointAt(event); cursor = at || cursor; if (at) choose(regionAt(at.x, at.y)); });
+  canvas.addEventListener("click", event => { const at = pointAt(event); cursor = at || cursor; if (at) choose(at); });
   canvas.addEventListener("pointermove", event => {
     const at = video && pointAt(event);
-    if (at) showTip(tell(regionAt(at.x, at.y)), event.clientX, event.clientY); else hideTip();
+    if (at) showTip(tell(at), event.clientX, event.clientY); else hideTip();
   });
   canvas.addEventListener("pointerleave", hideTip);
   canvas.addEventListener("focus", () => { cursor = cursor || {x: canvas.width / 2, y: canvas.height / 2}; if (video) paint(); });
@@ -486,7 +637,7 @@ function startPlayer() {
       cursor.x = Math.min(Math.max(cursor.x + right * by, 0), canvas.width - 1);
       cursor.y = Math.min(Math.max(cursor.y + down * by, 0), canvas.height - 1);
       paint();
-    } else if (event.key === "Enter") choose(regionAt(cursor.x, cursor.y));
+    } else if (event.key === "Enter") choose(cursor);
     else if (event.key === "Escape") choose(null);
     else if (event.key === " ") toggle();
     else return;

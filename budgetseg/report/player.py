@@ -1,56 +1,23 @@
-"""A labelled video as the page shows it: frames, regions, and what is known of each at every budget."""
+"""A labelled video as the page shows it: its frames, and what is known of each at every budget."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from budgetseg.inference.window import Known
+from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.export.run import FinishedRun
-from budgetseg.labelling.state import read_state
-from budgetseg.report.arrays import packed, picture
-from budgetseg.types import Float32, Int32, Int64, UInt8
+from budgetseg.report.areas import areas_of
+from budgetseg.report.arrays import picture
+from budgetseg.report.regions import regions_of
+from budgetseg.types import Float32, UInt8
 from budgetseg.video import open_video, read_index_png
 
 __all__ = ["player_of"]
 
 Size = tuple[int, int]
-
-UNKNOWN = 255
-"""Of a share in 0..254 that no file tells."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Regions:
-    """The supervoxels of all windows in one numbering, and one more for frames that no window came to.
-
-    Attributes
-    ----------
-    windows : what was known of each window
-    starts : number of the first supervoxel of each, and of that one
-    """
-
-    windows: Sequence[Known]
-    starts: Int64
-
-    def at(self, number: int, stride: int, size: Size) -> Int32:
-        """Regions of a frame of the video, (h, w), at the size that was worked on."""
-        worked = number // stride
-        for known, start in zip(self.windows, self.starts, strict=False):
-            ids = known.supervoxels.ids
-            if worked < len(ids):
-                return np.asarray(ids[worked] + start, np.int32)
-            worked -= len(ids)
-        return np.full(size, self.starts[-1], np.int32)
-
-    def gathered(self, values: Sequence[NDArray[Any]], last: float = 0) -> NDArray[Any]:
-        """One array from those of the windows, with a row for the last."""
-        shape = values[0].shape[1:] if values else ()
-        return np.concatenate([*values, np.full((1, *shape), last, values[0].dtype if values else np.int64)])
 
 
 def player_of(
@@ -58,18 +25,16 @@ def player_of(
 ) -> dict[str, Any]:
     """A run with at most so many of its frames, at most so wide."""
     trace, video = run.trace, run.trace.video
-    windows = read_state(run.folder) if trace.windows else []
-    regions = _Regions(windows, np.cumsum([0, *(len(known.subsets) for known in windows)]))
     step = -(-video.n_frames // n_frames)
     numbers = list(range(0, video.n_frames, step))
-    size = (max(1, round(video.height * width / video.width)), width) if video.width > width else video_size(run)
-    maps = np.stack([regions.at(number, trace.plan.stride, trace.plan.size) for number in numbers])
-    labels = _labels(run, maps, numbers, int(regions.starts[-1]) + 1)
-    shown, small = np.unique(_within(maps, size), return_inverse=True)
-    small = small.reshape(-1, *_within(maps[:1], size).shape[1:])
+    size = video.height, video.width
+    if video.width > width:
+        size = max(1, round(video.height * width / video.width)), width
+    parts = areas_of if trace.engine == FRAMES else regions_of
     return {
         "name": video.name,
         "folder": run.folder.name,
+        "engine": trace.engine,
         "n_frames": video.n_frames,
         "size": [video.width, video.height],
         "numbers": numbers,
@@ -81,38 +46,8 @@ def player_of(
         "budgets": [{"name": name, "ledger": run.ledger(name)} for name in run.budgets],
         "frames": _frames(run, numbers, size, advance),
         "frame_size": [size[1], size[0]],
-        "ids": packed(small.astype(np.uint16 if len(shown) <= 1 << 16 else np.uint32)),
-        "labels": packed(labels[:, shown]),
-        "extent": packed(_extent(run, regions)[shown]),
-        "steps": {name: packed(column) for name, column in _steps(run, regions, shown).items()},
-        "opinions": packed(_opinions(run, regions)[:, shown]),
-        "confidence": packed(_confidence(run, regions)[shown]),
+        **parts(run, numbers, size),
     }
-
-
-def video_size(run: FinishedRun) -> Size:
-    """Height and width."""
-    return run.trace.video.height, run.trace.video.width
-
-
-def _within(maps: Int32, size: Size) -> Int32:
-    """Maps at a size that is no larger than they are."""
-    height, width = (min(own, most) for own, most in zip(maps.shape[1:], size, strict=True))
-    rows, columns = np.arange(height) * maps.shape[1] // height, np.arange(width) * maps.shape[2] // width
-    return maps[:, rows[:, None], columns]
-
-
-def _labels(run: FinishedRun, maps: Int32, numbers: Sequence[int], n: int) -> UInt8:
-    """Label of every region that is seen at every budget, (B, N), read off the pictures."""
-    labels = np.full((len(run.budgets), n), UNKNOWN, np.uint8)
-    (height, width), (rows, columns) = video_size(run), maps.shape[1:]
-    # The first pixel of the picture that shows a pixel that was worked on.
-    place = np.ix_(-(-np.arange(rows) * height // rows), -(-np.arange(columns) * width // columns))
-    for own, name in zip(labels, run.budgets, strict=True):
-        files = run.label_files(name)
-        for ids, number in zip(maps, numbers, strict=True):
-            own[ids] = read_index_png(files[number])[place]
-    return labels
 
 
 def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Callable[[int], None]) -> list[str]:
@@ -133,81 +68,8 @@ def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Calla
 
 def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
     """The frame under an overlay, which is half frame and half colours."""
-    height, width = video_size(run)  # an overlay may be a row or a column larger
+    height, width = run.trace.video.height, run.trace.video.width  # an overlay may be a row or a column larger
     colours = np.zeros((256, 3), np.float32)
     colours[: len(run.classes)] = run.classes.colours
     frame = 2 * overlay[:height, :width].astype(np.float32) - colours[read_index_png(labels)]
     return np.asarray(frame.clip(0, 255))
-
-
-def _extent(run: FinishedRun, regions: _Regions) -> Int32:
-    """First and last frame of every region in the video, and how many pixels were worked on, (N, 3)."""
-    stride, start, found = run.trace.plan.stride, 0, []
-    for known in regions.windows:
-        graph = known.supervoxels.graph
-        first, end = start + graph.boxes[:, 0], start + graph.boxes[:, 1]
-        found.append(np.stack([first * stride, end * stride - 1, graph.sizes], axis=1).astype(np.int32))
-        start += len(known.supervoxels.ids)
-    last = run.trace.video.n_frames - 1
-    extent = np.concatenate([*found, np.array([[start * stride, last, 0]], np.int32)])
-    extent[:, :2] = np.minimum(extent[:, :2], last)
-    return extent
-
-
-def _steps(run: FinishedRun, regions: _Regions, shown: Int32) -> dict[str, NDArray[Any]]:
-    """What was computed for the regions that are seen, in order; `budget` is the first that has it."""
-    found: list[tuple[int, int, int, float, float]] = []
-    for window, start in zip(run.trace.windows, regions.starts, strict=False):
-        ends = [window.closings[k][0] for k in window.painted]
-        budgets = np.searchsorted(ends, np.arange(len(window.steps)), side="right")
-        found += [
-            (step.region + int(start), step.descriptor, int(budget), step.at_s, step.spent_s)
-            for step, budget in zip(window.steps, budgets, strict=True)
-            if budget < len(ends)
-        ]
-    region, descriptor, budget, at_s, spent_s = np.array(found, np.float64).reshape(-1, 5).T
-    kept = np.isin(region, shown)
-    return {
-        "region": np.searchsorted(shown, region[kept]).astype(np.uint32),
-        "descriptor": descriptor[kept].astype(np.uint8),
-        "budget": budget[kept].astype(np.uint8),
-        "at_s": at_s[kept].astype(np.float32),
-        "spent_s": spent_s[kept].astype(np.float32),
-    }
-
-
-def _opinions(run: FinishedRun, regions: _Regions) -> UInt8:
-    """H's probabilities at each budget of which they are known, (1 or B, N, L), 0..254; the last is the largest.
-
-    Without the why map they are those at the largest budget, of regions that have a descriptor.
-    """
-    stored = _why(run, "probabilities")
-    if stored is not None:
-        return np.stack([_shares(regions.gathered(own)) for own in zip(*stored, strict=True)])
-    said = [np.where(known.subsets[:, None] > 0, known.said, np.nan) for known in regions.windows]
-    if not said:
-        return np.full((1, 1, len(run.classes)), UNKNOWN, np.uint8)
-    return _shares(regions.gathered(said, np.nan))[None]
-
-
-def _confidence(run: FinishedRun, regions: _Regions) -> UInt8:
-    """The largest probability at the largest budget, (N,), 0..254."""
-    stored = _why(run, "confidence")
-    if stored is None:
-        stored = [np.where(known.subsets > 0, known.said.max(axis=1), np.nan) for known in regions.windows]
-    return _shares(regions.gathered(stored, np.nan)) if stored else np.full(1, UNKNOWN, np.uint8)
-
-
-def _why(run: FinishedRun, name: str) -> list[NDArray[Any]] | None:
-    """An array of every window, if the why map has it."""
-    path = run.folder / "why.npz"
-    if not path.is_file():
-        return None
-    with np.load(path) as why:
-        names = [f"{k}/{name}" for k in range(len(run.trace.windows))]
-        return [why[one] for one in names] if names and all(one in why for one in names) else None
-
-
-def _shares(values: Float32) -> UInt8:
-    """Of 0..1, in bytes; nan is unknown."""
-    return np.where(np.isnan(values), UNKNOWN, np.round(254 * np.nan_to_num(values))).astype(np.uint8)

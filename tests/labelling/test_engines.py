@@ -58,7 +58,7 @@ def test_a_model_with_a_network_labels_frames_and_says_so(seeing: LoadedModel, s
     ledger = carry_out(seeing, street, tmp_path / "out", 2.0, wanted=Wanted(npz=True))
     assert ledger["engine"] == "frames"
     assert ledger["descriptors"]["dcnn"]["count"] == N_FRAMES
-    assert set(ledger["stages"]) == {"decode", "networks", "flow", "fusing and pixels"}
+    assert set(ledger["stages"]) == {"decode", "networks", "flow", "fusing and pixels", "edges"}
     assert read_label_pngs(tmp_path / "out" / "labels").shape == (N_FRAMES, SIZE[1], SIZE[0])
     assert json.loads((tmp_path / "out" / "trace.json").read_text())["settings"]["engine"] == "frames"
 

@@ -18,7 +18,7 @@ def fill(folder: Path, *files: str) -> None:
     for name in files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("new")
-    video, model = VideoMark("v", 1, 2, 3, ""), ModelMark("m", "m", "")
+    video, model = VideoMark("v", 1, 2, 3, ""), ModelMark("m", "m", "", (), (), ())
     write_trace(folder / TRACE, Trace(video, model, {}, Plan(1, (3, 2), 1.0), [], [*files, TRACE]))
 
 

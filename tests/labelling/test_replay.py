@@ -30,7 +30,7 @@ def check_same(labelled: Labelled, again: Labelled) -> None:
         assert np.array_equal(first, second)
     for why, other in zip(labelled.whys, again.whys, strict=True):
         assert np.array_equal(why.known.subsets, other.known.subsets)
-        assert np.array_equal(why.probabilities, other.probabilities)
+        assert np.array_equal(why.opinions, other.opinions)
         assert np.array_equal(why.labels, other.labels)
 
 

@@ -8,7 +8,7 @@ import pytest
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
 from budgetseg.inference.window import Known
-from budgetseg.labelling.state import GRAPH, KNOWN, STATE, read_state, write_state
+from budgetseg.labelling.state import GRAPH, KNOWN, STATE, read_state, read_sures, write_state, write_sures
 from budgetseg.supervoxels import segment
 
 
@@ -32,6 +32,15 @@ def test_windows_come_back_as_they_were(tmp_path: Path) -> None:
             assert before.dtype == after.dtype
         for name in KNOWN:
             assert np.array_equal(getattr(known, name), getattr(found, name)), name
+
+
+def test_how_sure_whole_frames_are_comes_back_as_it_was(tmp_path: Path) -> None:
+    sures = [[np.full((n, 2, 3), k, np.uint8) for k in range(4)] for n in (5, 2)]
+    write_sures(tmp_path / STATE, sures)
+    assert all(np.array_equal(own, found) for own, found in zip(sures, read_sures(tmp_path), strict=True))
+    write_state(tmp_path / STATE, [made(0)])
+    with pytest.raises(UsageError, match="cannot be used"):
+        read_sures(tmp_path)
 
 
 def test_a_run_that_came_to_nothing_has_no_windows(tmp_path: Path) -> None:

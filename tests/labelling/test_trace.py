@@ -12,15 +12,19 @@ from budgetseg.inference.window import Step
 from budgetseg.labelling.trace import TRACE, ModelMark, Trace, VideoMark, WindowTrace, read_trace, write_trace
 from budgetseg.video import open_video
 from tests.labelling.streets import write_street
+from tests.models.made import HAND_MADE, random_model
 
 
 def made() -> Trace:
-    steps = [Step(3, 0, 0.125, 0.5), Step(1, 1, 0.625, 0.25)]
+    steps = [Step(3, 0, 0.125, 0.5, 0.375), Step(1, 1, 0.625, 0.25)]
     windows = [
         WindowTrace(5, (96, 128), 125, steps, [(1, 7), (2, None)], [0, 1]),
         WindowTrace(4, (48, 64), 100, [], [(0, None)], [0, 0]),
     ]
-    video, model = VideoMark("street", 9, 64, 48, "0f"), ModelMark("town", "/models/town", "a1")
+    video, model = (
+        VideoMark("street", 9, 64, 48, "0f"),
+        ModelMark("town", "/models/town", "a1", ("road", "sky"), ((1, 2, 3), (4, 5, 6)), ("colour", "hog")),
+    )
     settings = {"budgets": ["2s", "inf"], "scope": "total", "seed": 3}
     return Trace(
         video, model, settings, Plan(9, (48, 64), 25.0, stride=2, read_size=(96, 128)), windows, ("labels/0.png", TRACE)
@@ -45,9 +49,10 @@ def test_a_folder_without_a_usable_trace_is_one_line(tmp_path: Path) -> None:
     for damage, line in (
         ("[]", "is damaged"),
         ("{", "is damaged"),
-        (json.dumps(stored | {"format": 99}), "has format 99, not 2; label the video anew"),
+        (json.dumps(stored | {"format": 99}), "has format 99, not 3; label the video anew"),
         (json.dumps(stored | {"plan": {}}), "is damaged"),
         (json.dumps(stored | {"windows": [{}]}), "is damaged"),
+        (json.dumps(stored | {"model": stored["model"] | {"colours": [[1, 2]]}}), "a colour for each class"),
     ):
         (tmp_path / TRACE).write_text(damage)
         with pytest.raises(UsageError, match=line):
@@ -68,10 +73,11 @@ def test_a_model_is_known_by_what_it_holds_not_by_its_place(tmp_path: Path) -> N
     for name, content in (("a", "1"), ("b", "1"), ("c", "2")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text(content)
-    a, b, c = (ModelMark.of(name, tmp_path / name, is_bundled=False) for name in "abc")
+    models = [replace(random_model(HAND_MADE), name=name) for name in "abc"]
+    a, b, c = (ModelMark.of(model, tmp_path / model.name, is_bundled=False) for model in models)
     a.check(b)
     with pytest.raises(
         UsageError, match=r"c' is not the model of that run, 'a' from '.*a'; give that one with --model"
     ):
         a.check(c)
-    assert ModelMark.of("a", tmp_path / "a", is_bundled=True) == replace(a, place="a")
+    assert ModelMark.of(models[0], tmp_path / "a", is_bundled=True) == replace(a, place="a")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from budgetseg.report import write_report
-from tests.report.worlds import deadline_rows, label_street, result_rows
+from tests.report.worlds import deadline_rows, label_by_frames, label_street, result_rows
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,6 +22,19 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def street_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:  # noqa: ARG001
     """Folder of a street labelled at three budgets, with the why map."""
     return label_street(tmp_path_factory.mktemp("labelled"))
+
+
+@pytest.fixture(scope="session")
+def frames_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a street that was labelled by whole frames at three budgets."""
+    return label_by_frames(tmp_path_factory.mktemp("frames"))
+
+
+@pytest.fixture(scope="session")
+def frames_page(frames_run: Path) -> Path:
+    """A page of it."""
+    write_report(frames_run, frames_run / "page.html")
+    return frames_run / "page.html"
 
 
 @pytest.fixture(scope="session")

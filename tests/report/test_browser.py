@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.report.worlds import BUDGETS
+from tests.report.worlds import BUDGETS, FRAMES_BUDGETS
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
@@ -30,7 +30,18 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def shown(browser: Browser, page: Path) -> Iterator[Page]:
-    """The page, opened from disk; at the end there must have been no complaint and no request."""
+    """The page of everything."""
+    yield from opened(browser, page)
+
+
+@pytest.fixture
+def by_frames(browser: Browser, frames_page: Path) -> Iterator[Page]:
+    """The page of a video that was labelled by whole frames."""
+    yield from opened(browser, frames_page)
+
+
+def opened(browser: Browser, page: Path) -> Iterator[Page]:
+    """A page, opened from disk; at the end there must have been no complaint and no request."""
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     complaints: list[str] = []
     requests: list[str] = []
@@ -71,7 +82,17 @@ def test_a_click_shows_the_region(shown: Page) -> None:
     click_at(shown.locator("#canvas"), 0.5, 0.9)
     told = shown.inner_text("#region")
     assert "Computed within 100%" in told
-    for word in ("Cost", "Confidence", "Label", "colour", "hog", "ms", "Class probabilities, before the CRF"):
+    for word in (
+        "Cost",
+        "Confidence",
+        "Label",
+        "colour",
+        "hog",
+        "ms",
+        "Class probabilities, before the CRF",
+        "own",
+        "shared",
+    ):
         assert word in told
     assert shown.inner_text("#region h3") in shown.inner_text("#legend")
 
@@ -86,6 +107,50 @@ def test_a_region_that_was_not_reached_is_told_to_be_interpolated(shown: Page) -
             assert "nothing" in shown.inner_text("#region dl")
             return
     pytest.fail("every region was computed at the smallest budget")
+
+
+def test_class_probabilities_are_told_at_every_budget(shown: Page) -> None:
+    for k in range(len(BUDGETS)):
+        shown.fill("#budget", str(k))
+        for down in (0.1, 0.5, 0.9):
+            click_at(shown.locator("#canvas"), 0.4, down)
+            assert shown.locator("#region h4").inner_text() == "Class probabilities, before the CRF"
+            shares = [float(one.split()[0]) for one in shown.locator(".probability span:last-child").all_inner_texts()]
+            assert 96 <= sum(shares) <= 104
+
+
+def test_patterns_tell_classes_apart_without_colours(shown: Page) -> None:
+    before = picture(shown)
+    shown.check("#hatch")
+    assert picture(shown) != before
+    chips = shown.evaluate("[...document.querySelectorAll('#legend canvas')].map(one => one.toDataURL())")
+    assert len(set(chips)) == len(chips) == shown.locator("#legend button").count()
+
+
+def test_of_whole_frames_the_slider_changes_the_picture_and_a_click_tells_the_place(by_frames: Page) -> None:
+    seen = []
+    for k, name in enumerate(FRAMES_BUDGETS):
+        by_frames.fill("#budget", str(k))
+        by_frames.check("input[value=confidence]")
+        sure = picture(by_frames)
+        by_frames.check("input[value=labels]")
+        click_at(by_frames.locator("#canvas"), 0.5, 0.6)
+        seen += [sure, picture(by_frames)]
+        told = by_frames.inner_text("#region")
+        assert by_frames.inner_text("#region h3") in by_frames.locator("#region tr.now").inner_text()
+        assert by_frames.locator("#region tr.now").inner_text().startswith(name)
+        for word in ("Place", "Area", "Cost", "confidence", "look", *FRAMES_BUDGETS):
+            assert word in told
+        assert ("No network was asked within 0.001s" if k == 0 else "From what dcnn said of frame") in told
+    assert len(set(seen)) == len(seen)
+    assert not {"null", "undefined", "NaN", "Infinity", "[object"} & set(by_frames.inner_text("body").split())
+    by_frames.fill("#frame", "9")
+    assert "frame 9" in by_frames.inner_text("#region")
+    assert by_frames.locator("#moments rect").count() > 24
+    by_frames.keyboard.press("Escape")
+    by_frames.set_viewport_size({"width": 360, "height": 800})
+    by_frames.wait_for_timeout(100)
+    assert by_frames.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_views_opacity_borders_and_frames_change_the_picture(shown: Page) -> None:

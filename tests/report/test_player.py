@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from budgetseg.labelling.export.run import read_run
 from budgetseg.labelling.state import read_state
-from budgetseg.report.player import UNKNOWN, player_of
+from budgetseg.report.player import player_of
+from budgetseg.report.regions import UNKNOWN
 from budgetseg.video import open_video, read_label_pngs
 from budgetseg.video.png import decode_image
 from tests.labelling.streets import N_FRAMES, SIZE
@@ -54,24 +55,30 @@ def test_what_was_computed_by_the_last_budget_is_what_the_run_knew(player: dict[
             assert steps["spent_s"][own].sum() == pytest.approx(entry["spent_s"], rel=1e-3, abs=1e-4)
 
 
-def test_opinions_are_those_of_h(player: dict[str, Any], street_run: Path) -> None:
+def test_opinions_are_those_of_h_at_every_budget(player: dict[str, Any], street_run: Path) -> None:
     (known,) = read_state(street_run)
     computed, opinions = known.subsets > 0, unpacked(player["opinions"])
-    assert opinions.shape == (1, len(known.subsets), known.said.shape[1])
-    assert np.abs(opinions[0][computed] / 254 - known.said[computed]).max() < 0.003
-    assert (opinions[0][~computed] == UNKNOWN).all()
-    assert (unpacked(player["confidence"]) != UNKNOWN).all()  # the why map tells that of the others too
+    assert opinions.shape == (3, len(known.subsets), known.said.shape[1])
+    assert np.abs(opinions[-1][computed] / 254 - known.said[computed]).max() < 0.003
+    assert np.abs(opinions.sum(axis=2, dtype=int) - 254).max() <= known.said.shape[1] / 2
+    assert not np.array_equal(opinions[0], opinions[-1])
 
 
-def test_opinions_at_every_budget_are_taken_where_the_why_map_has_them(street_run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    shutil.copytree(street_run, folder)
-    with np.load(folder / "why.npz") as why:
-        arrays = dict(why)
-    n, n_labels = len(arrays["0/subsets"]), len(arrays["classes"])
-    said = np.random.default_rng(0).dirichlet(np.ones(n_labels), (3, n)).astype(np.float32)
-    np.savez(folder / "why.npz", **(arrays | {"0/probabilities": said}))
-    assert np.abs(unpacked(player_of(read_run(folder), 60, 480)["opinions"]) / 254 - said).max() < 0.003
+def test_without_the_why_map_nothing_is_told_of_what_was_interpolated(street_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(street_run, tmp_path / "out")
+    (tmp_path / "out" / "why.npz").unlink()
+    (known,) = read_state(street_run)
+    player = player_of(read_run(tmp_path / "out"), 60, 480)
+    computed, (opinions,) = known.subsets > 0, unpacked(player["opinions"])
+    assert np.abs(opinions[computed] / 254 - known.said[computed]).max() < 0.003
+    assert (opinions[~computed] == UNKNOWN).all()
+
+
+def test_what_is_shared_is_a_part_of_what_was_spent(player: dict[str, Any]) -> None:
+    spent_s, shared_s = (unpacked(player["steps"][name]) for name in ("spent_s", "shared_s"))
+    assert (shared_s >= 0).all()
+    assert (shared_s <= spent_s).all()
+    assert shared_s.any()  # the gradients of a frame are for all of its regions
 
 
 def test_frames_are_those_of_the_video(player: dict[str, Any], street_run: Path) -> None:

@@ -1,17 +1,25 @@
 """Results and a labelled street for the page to show."""
 
+import math
 from pathlib import Path
 from typing import Any
 
+from budgetseg.frames.label import label_frames
 from budgetseg.inference.label import Request
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import load
-from budgetseg.labelling.output import Wanted
+from budgetseg.labelling.output import Run, Wanted, results_folder, write_results
+from budgetseg.labelling.trace import ModelMark, Trace, VideoMark
+from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
+from tests.frames.worlds import N_LABELS, Clock, engine, street
+from tests.frames.worlds import source as clip
 from tests.labelling.streets import write_model, write_street
+from tests.models.made import random_model
 
 SHARES = (0.05, 0.4, 1.0)
 BUDGETS = ["5%", "40%", "100%"]
+FRAMES_BUDGETS = ["0.001s", "0.35s", "inf"]
 Row = dict[str, Any]
 
 
@@ -23,6 +31,28 @@ def label_street(folder: Path, why: bool = True) -> Path:
     order = Order([street], Request(budgets, "descriptors"), output=folder / "out", wanted=Wanted(why=why))
     list(Job(loaded).run(order, order.tasks()))
     return folder / "out"
+
+
+def label_by_frames(folder: Path) -> Path:
+    """Files of a street whose frames a network has looked at, at budgets from nothing to all, in `folder/frames`."""
+    clock, budgets = Clock(), (0.001, 0.35, math.inf)
+    source = clip(street(24), clock, 0.001)
+    request = Request(tuple(map(Budget, budgets)))
+    labelled = label_frames(engine(clock, {"dcnn": 0.05}, read_s=0.001), source, request, clock=clock)
+    model, settings = random_model({"dcnn": N_LABELS}), {"budgets": FRAMES_BUDGETS, "scope": "total", "threads": 1}
+    save_model(model, folder / "by-frames")
+    assert labelled.plan is not None
+    trace = Trace(
+        VideoMark.of(source, 24),
+        ModelMark.of(model, folder / "by-frames", is_bundled=False),
+        {**settings, "engine": "frames"},
+        labelled.plan,
+        [],
+        frames=labelled.windows,
+    )
+    with results_folder(folder / "frames") as part:
+        write_results(part, Run(source, labelled, model, trace, {"engine": "frames"}), Wanted())
+    return folder / "frames"
 
 
 def result_row(method: str, fraction: float | None, seed: int, right: float, **others: Any) -> Row:

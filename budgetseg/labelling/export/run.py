@@ -4,16 +4,14 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from budgetseg.errors import ModelError, UsageError
+from budgetseg.errors import UsageError
 from budgetseg.labelling.trace import TRACE, Trace, read_trace
-from budgetseg.models.find import find_model
-from budgetseg.types import Classes, UInt8
+from budgetseg.types import Classes
 from budgetseg.video import list_images
 
 __all__ = ["FinishedRun", "find_runs", "folders_in", "read_run"]
@@ -30,14 +28,20 @@ class FinishedRun:
     ----------
     folder : where it lies
     trace : what was done
-    classes : what label indices mean
-    descriptors : names, in the order of the trace
     """
 
     folder: Path
     trace: Trace
-    classes: Classes
-    descriptors: Sequence[str]
+
+    @property
+    def classes(self) -> Classes:
+        """What label indices mean."""
+        return Classes(self.trace.model.classes, np.array(self.trace.model.colours, np.uint8))
+
+    @property
+    def descriptors(self) -> Sequence[str]:
+        """Names, in the order of the trace."""
+        return self.trace.model.descriptors
 
     @property
     def budgets(self) -> list[str]:
@@ -85,35 +89,6 @@ def find_runs(folder: Path) -> list[Path]:
 
 def read_run(folder: Path) -> FinishedRun:
     """The run that was written to a folder; UsageError where it cannot be used."""
-    trace = read_trace(folder)
-    names, descriptors = _names(folder, trace)
-    run = FinishedRun(folder, trace, Classes(names, np.zeros((0, 3), np.uint8)), descriptors)
-    palette = _palette(run.label_files(run.budgets[-1])[0])
-    return FinishedRun(folder, trace, Classes(names, palette[: len(names)]), descriptors)
-
-
-def _names(folder: Path, trace: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of classes and descriptors: the why map has them, and so has the model if it is still there."""
-    path = folder / "why.npz"
-    try:
-        if path.is_file():
-            with np.load(path) as why:
-                return tuple(map(str, why["classes"])), tuple(map(str, why["descriptors"]))
-        text = (find_model(trace.model.place) / "manifest.json").read_bytes()
-        if sha256(text).hexdigest() != trace.model.digest:
-            raise ModelError(f"model '{trace.model.name}' has changed since")
-        manifest = json.loads(text)
-        return tuple(map(str, manifest["classes"]["names"])), tuple(map(str, manifest["descriptors"]))
-    except (ModelError, *_DAMAGES) as error:
-        why_not = str(error).split(";")[0]
-        raise UsageError(f"'{folder}' does not tell its classes: {why_not}; label the video anew, with --why") from None
-
-
-def _palette(path: Path) -> UInt8:
-    """Colours of an indexed PNG, (n, 3)."""
-    data = path.read_bytes()
-    at = data.find(b"PLTE")
-    if at < 0:
-        raise UsageError(f"'{path}' has no palette; label the video anew")
-    n = int.from_bytes(data[at - 4 : at], "big")
-    return np.frombuffer(data, np.uint8, n, at + 4).reshape(-1, 3)
+    run = FinishedRun(folder, read_trace(folder))
+    run.label_files(run.budgets[-1])
+    return run

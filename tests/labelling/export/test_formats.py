@@ -15,7 +15,6 @@ from budgetseg.errors import UsageError
 from budgetseg.labelling.export import formats
 from budgetseg.labelling.export.formats import CITYSCAPES, SYNONYMS, export, voc_palette
 from budgetseg.labelling.export.run import FinishedRun, read_run
-from budgetseg.types import Classes
 from budgetseg.video import read_index_png, read_label_pngs
 
 # Its compiled part is older than the numpy here.
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:Depreca
 
 
 def named(run: FinishedRun, *names: str) -> FinishedRun:
-    return replace(run, classes=Classes(names, run.classes.colours))
+    return replace(run, trace=replace(run.trace, model=replace(run.trace.model, classes=names)))
 
 
 def test_png_keeps_the_indices_and_has_the_palette_of_voc(street_run: Path, tmp_path: Path) -> None:
