@@ -14,6 +14,7 @@ import typer
 from budgetseg import __version__
 from budgetseg.cli import datasets, demo, describe, evaluate, export, label, report, supervoxels, train, train_network
 from budgetseg.cli.bench import bench
+from budgetseg.cli.logs import start_logging
 from budgetseg.errors import BudgetsegError
 
 __all__ = ["app", "main"]
@@ -21,8 +22,9 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     help="Label every pixel of a video within a time budget.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # markup would swallow [train] and the like
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 app.command()(demo.demo)
 app.command()(label.label)
@@ -45,11 +47,17 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    context: typer.Context,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Say on standard error what is being done, with the time.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001  # its callback has printed it
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Label every pixel of a video within a time budget."""
+    if verbose:
+        context.call_on_close(start_logging())
 
 
 class _Terminated(BaseException):

@@ -1,5 +1,6 @@
 """What must be paid before the user's clock starts: compilation, and what everything costs on this machine."""
 
+import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,8 @@ from budgetseg.types import UInt8
 
 __all__ = ["calibrate_frames", "warm_up_frames"]
 
+_log = logging.getLogger(__name__)
+
 SIZE, N_FRAMES, N_ROUNDS = (480, 360), 16, 3
 
 
@@ -32,6 +35,7 @@ def calibrate_frames(engine: FrameEngine) -> None:
     """Time everything on rendered streets, unless it was done before; call `warm_up_frames` first."""
     lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, "flow fine", "flow coarse", "paint")]
     if not all(line in engine.stages for line in lines):
+        _log.info("networks and stages are timed on rendered streets")
         for _ in range(N_ROUNDS):
             _label(engine, SIZE, N_FRAMES)
 

@@ -1,5 +1,6 @@
 """What must be paid before the user's clock starts: compilation, and what stages cost on this machine."""
 
+import logging
 import time
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.window import Engine, WindowRun
 
 __all__ = ["calibrate_stages", "warm_up"]
+
+_log = logging.getLogger(__name__)
 
 SIZES = ((160, 120), (320, 240), (480, 360))
 N_FRAMES = 9
@@ -28,6 +31,7 @@ def calibrate_stages(engine: Engine) -> None:
     """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
     if engine.painting(1)[0] in engine.stages and engine.supervoxels_line in engine.stages:
         return
+    _log.info("stages are timed on rendered streets")
     for size in SIZES:
         _label(engine, size, N_FRAMES)
 
