@@ -31,13 +31,15 @@ def warm_up_frames(engine: FrameEngine) -> None:
     _label(replace(engine, stages=StageCosts()), (160, 120), 4)
 
 
-def calibrate_frames(engine: FrameEngine) -> None:
-    """Time everything on rendered streets, unless it was done before; call `warm_up_frames` first."""
+def calibrate_frames(engine: FrameEngine) -> bool:
+    """Time everything on rendered streets, unless it was done before; whether it was now. Call the above first."""
     lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, "flow fine", "flow coarse", "paint")]
-    if not all(line in engine.stages for line in lines):
-        _log.info("networks and stages are timed on rendered streets")
-        for _ in range(N_ROUNDS):
-            _label(engine, SIZE, N_FRAMES)
+    if all(line in engine.stages for line in lines):
+        return False
+    _log.info("networks and stages are timed on rendered streets")
+    for _ in range(N_ROUNDS):
+        _label(engine, SIZE, N_FRAMES)
+    return True
 
 
 class _Street(Reader):

@@ -27,13 +27,14 @@ def warm_up(engine: Engine) -> None:
     _label(replace(engine, costs=CostModel(), stages=StageCosts()), (160, 120), 4)
 
 
-def calibrate_stages(engine: Engine) -> None:
-    """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
+def calibrate_stages(engine: Engine) -> bool:
+    """Time the stages on rendered streets, unless it was done before; whether it was now. Call `warm_up` first."""
     if engine.painting(1)[0] in engine.stages and engine.supervoxels_line in engine.stages:
-        return
+        return False
     _log.info("stages are timed on rendered streets")
     for size in SIZES:
         _label(engine, size, N_FRAMES)
+    return True
 
 
 def _label(engine: Engine, size: tuple[int, int], n_frames: int) -> None:

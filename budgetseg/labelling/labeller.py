@@ -83,7 +83,8 @@ class Labeller:
             model.classifiers.subset_of(counted(model)),
         )
         warm_up(engine)
-        calibrate_stages(engine)
+        if calibrate_stages(engine):
+            self._stages.save()  # who is killed need not measure again
         _forget_garbage()
         return engine
 
@@ -97,7 +98,8 @@ class Labeller:
         prior = self.model.classifiers.prior.astype(np.float32)
         engine = FrameEngine(networks, prior, self._stages, self.threads)
         warm_up_frames(engine)
-        calibrate_frames(engine)
+        if calibrate_frames(engine):
+            self._stages.save()
         _forget_garbage()
         return engine
 
