@@ -12,7 +12,19 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from budgetseg import __version__
-from budgetseg.cli import datasets, demo, describe, evaluate, export, label, report, supervoxels, train, train_network
+from budgetseg.cli import (
+    datasets,
+    demo,
+    describe,
+    evaluate,
+    export,
+    label,
+    models,
+    report,
+    supervoxels,
+    train,
+    train_network,
+)
 from budgetseg.cli.bench import bench
 from budgetseg.cli.logs import start_logging
 from budgetseg.errors import BudgetsegError
@@ -35,6 +47,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("export")(export.export)
+app.command("models")(models.models)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(bench, name="bench")
 
