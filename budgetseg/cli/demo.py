@@ -44,6 +44,8 @@ def demo(
     typer.echo(f"{video.name}: {len(video.frames)} rendered frames of {size}, labelled with the model 'synthetic'.\n")
     _print_accuracy(rows)
     _print_ledgers(rows)
+    ready_s = rows[0].ledger["loading_s"]
+    typer.echo(f"Getting ready took {ready_s:.1f} s, beside the budgets; the first time on a machine takes longer.\n")
     if real is not None:
         _print_clip(label_clip(_job("camvid"), real, output), CLIP_MS)
     with progress("report", None) as advance:
@@ -76,6 +78,9 @@ def _print_accuracy(rows: "Sequence[DemoRow]") -> None:
         right, average = (f"{100 * share:.1f} %" for share in (row.accuracy.overall, row.accuracy.class_average))
         cells.append((row.budget, f"{row.ledger['spent_s']:.3f}", right, average))
     print_table(("budget", "spent s", "pixels right", "class average"), cells)
+    for row in rows:
+        for note in row.ledger["notes"]:
+            typer.echo(f"Note, {row.budget}: {note}")
 
 
 def _print_ledgers(rows: "Sequence[DemoRow]") -> None:

@@ -1,4 +1,4 @@
-"""The picture of README.md: `python -m docs.figures.budgets WORK`, with what the demo leaves in WORK."""
+"""The picture of README.md: `python -m docs.figures.budgets WORK`, which leaves in WORK what the demo does."""
 
 import sys
 from pathlib import Path
@@ -20,11 +20,11 @@ OPACITY = 0.7
 def draw(work: Path) -> Figure:
     """A frame, its labels at every budget of the demo, and its true classes."""
     video, truth = render(SEED)
-    rows = label_street(Job(load("synthetic")), video, truth, work)
+    *rows, _ = label_street(Job(load("synthetic")), video, truth, work)
     frame, colours = video.frames[FRAME], truth.classes.colours
     figure, panels = strip(2 + len(rows))
     show(panels[0], frame, "a frame")
-    for panel, row in zip(panels[1:], rows, strict=False):
+    for panel, row in zip(panels[1:-1], rows, strict=True):
         labels = read_label_pngs(work / "street" / row.budget / "labels")[FRAME]
         title = f"{row.ledger['spent_s']:.2f} s: {100 * row.accuracy.overall:.1f} % right"
         show(panel, blend(frame, labels, colours, OPACITY), title)
