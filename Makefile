@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+CLIP ?= $(firstword $(wildcard $(or $(BUDGETSEG_DATA),../shared/data)/clips/*.mp4))
 
 .PHONY: demo test browser tables docs commands figures lint format clean
 .DEFAULT_GOAL := demo
@@ -11,8 +12,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,test-train]'
 	touch $@
 
-demo: $(READY)  ## run the main job on an embedded default
-	$(BIN)/budgetseg demo --output demo
+demo: $(READY)  ## a rendered street at three budgets, and a real clip: CLIP=VIDEO, or one of the data at hand
+	$(BIN)/budgetseg demo --output demo $(if $(CLIP),--clip "$(CLIP)")
 
 test: $(READY)  ## run the whole test suite
 	$(BIN)/python -m pytest
@@ -31,8 +32,9 @@ commands: $(READY)  ## bring the pages of commands and of the Python API up to d
 	$(BIN)/python -m docs.scripts.commands
 	$(BIN)/python -m docs.scripts.api
 
-figures: $(READY)  ## the pictures of docs/concepts.md; trains a small model in figures-work/ first
+figures: $(READY)  ## the pictures of README.md and docs/concepts.md; trains a small model in figures-work/ first
 	$(BIN)/python -m docs.figures.diagrams
+	$(BIN)/python -m docs.figures.budgets figures-work/demo
 	$(BIN)/python -m docs.figures.concepts figures-work
 
 lint: $(READY)  ## formatting, lint, types, import direction

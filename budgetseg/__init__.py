@@ -13,9 +13,21 @@ __version__ = "0.1.0"
 
 
 def load(
-    name: "str | Path", threads: int | None = None, policy: str | None = None, select: str | None = None
+    name: "str | Path",
+    threads: int | None = None,
+    policy: str | None = None,
+    select: str | None = None,
+    engine: str = "auto",
 ) -> "LoadedModel":
     """Get a model ready to label videos: a bundled one by name, or any by its folder.
+
+    Parameters
+    ----------
+    name : of a bundled model, or the folder of one
+    threads : cores to use; None for all
+    policy : who decides which descriptors are computed: learned, static or random; None for the best there is
+    select : which supervoxels are considered first; None for what suits
+    engine : that is made ready now, frames, supervoxels or auto; the other is when it is first asked for
 
     Examples
     --------
@@ -25,4 +37,4 @@ def load(
     """
     from budgetseg.labelling.loaded import load as load_model  # importing us stays quick
 
-    return load_model(name, threads, policy, select)
+    return load_model(name, threads, policy, select, engine)

@@ -12,8 +12,21 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from budgetseg import __version__
-from budgetseg.cli import datasets, demo, describe, evaluate, export, label, report, supervoxels, train, train_network
+from budgetseg.cli import (
+    datasets,
+    demo,
+    describe,
+    evaluate,
+    export,
+    label,
+    models,
+    report,
+    supervoxels,
+    train,
+    train_network,
+)
 from budgetseg.cli.bench import bench
+from budgetseg.cli.logs import start_logging
 from budgetseg.errors import BudgetsegError
 
 __all__ = ["app", "main"]
@@ -21,8 +34,9 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     help="Label every pixel of a video within a time budget.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # markup would swallow [train] and the like
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 app.command()(demo.demo)
 app.command()(label.label)
@@ -33,6 +47,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("export")(export.export)
+app.command("models")(models.models)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(bench, name="bench")
 
@@ -45,11 +60,17 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    context: typer.Context,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Say on standard error what is being done, with the time.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001  # its callback has printed it
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Label every pixel of a video within a time budget."""
+    if verbose:
+        context.call_on_close(start_logging())
 
 
 class _Terminated(BaseException):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
 from budgetseg.cli.options import cores_for
 from budgetseg.errors import UsageError
@@ -33,7 +34,9 @@ Repeats = Annotated[int, typer.Option(min=1, help="Runs to take the median time 
 @bench.command("supervoxels")
 def supervoxels(
     data: Data = None,
-    tier: Annotated[list[str] | None, typer.Option(help="Only this tier; may be repeated.")] = None,
+    tier: Annotated[
+        list[str] | None, typer.Option(help="Only this tier; may be repeated.", autocompletion=one_of("tier"))
+    ] = None,
     scaling: Annotated[bool, typer.Option(help="Other frame sizes, a constant and a noise video instead.")] = False,
     repeats: Repeats = 3,
     as_json: AsJson = False,
@@ -94,7 +97,9 @@ def rollouts(
         Path | None,
         typer.Option(help="Folder of a model, as 'budgetseg train' writes it; without it one is fitted to the video."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads for the last row.  [default: all cores]")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads for the last row.", show_default="all cores")
+    ] = None,
     repeats: Repeats = 3,
     as_json: AsJson = False,
 ) -> None:
@@ -123,11 +128,15 @@ def decisions(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) 
 @bench.command("deadline")
 def deadline(
     data: Data = None,
-    model: Annotated[str, typer.Option(help="A bundled model, or the folder of one.")] = "camvid",
-    engine: Annotated[str, typer.Option(help="auto, frames or supervoxels, as of 'budgetseg label'.")] = "auto",
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to label with.  [default: all]")] = None,
+    model: Annotated[
+        str, typer.Option(help="A bundled model, or the folder of one.", autocompletion=one_of("model"))
+    ] = "camvid",
+    engine: Annotated[
+        str, typer.Option(help="auto, frames or supervoxels, as of 'budgetseg label'.", autocompletion=one_of("engine"))
+    ] = "auto",
+    threads: Annotated[int | None, typer.Option(min=1, help="Cores to label with.", show_default="all")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of every clip and budget.")] = 3,
-    clips: Annotated[int | None, typer.Option(min=1, help="Only so many clips.  [default: all]")] = None,
+    clips: Annotated[int | None, typer.Option(min=1, help="Only so many clips.", show_default="all")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Deadlines: budgets of 1.5 to 8 times the floor, timed from outside, idle and with every core loaded by others.

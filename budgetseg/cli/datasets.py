@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
 from budgetseg.datasets import DATASETS, open_dataset
 from budgetseg.datasets.check import CheckReport, check, n_frames
@@ -33,7 +34,7 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command("check")
 def check_(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(DATASETS)}.")],
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(DATASETS)}.", autocompletion=one_of("dataset"))],
     root: Annotated[Path | None, typer.Option("--root", help="The folder that holds the dataset.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
 from budgetseg.cli.options import cores_for, parse_budgets, parse_names
 from budgetseg.errors import UsageError
@@ -21,40 +22,60 @@ _KINDS = {"class_average": "class average", "global": "global", "miou": "mean Io
 
 
 def evaluate(
-    dataset: Annotated[str, typer.Argument(help="A dataset; see 'budgetseg datasets'.", show_default=False)],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
+        ),
+    ],
     model: Annotated[Path, typer.Option(help="Folder of a model, as 'budgetseg train' writes it.")],
     root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
     split: Annotated[str, typer.Option(help="The split to judge on.")] = "test",
     methods: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Without a bound: crf, and unary without the CRF; with a budget: static, baseline1, baseline1-rest, "
             "baseline2, baseline3, baseline3-rest, budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, "
             "for the network (budget-full is that of budget-nhbrnk). Commas between them, or 'all' that the model can "
-            "do. With --clock wall: static, keyframes, keyframes-large."
+            "do. With --clock wall: static, keyframes, keyframes-large.",
+            show_default="unary, crf, and with a network unary-full, crf-full; with --clock wall all",
         ),
-    ] = "unary,crf,unary-full,crf-full",
+    ] = None,
     budgets: Annotated[
         str, typer.Option(help="Per video: 0.2 or 20% of the full cost, 10s, inf; with commas.")
     ] = "inf",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of methods that have a budget.")] = 5,
     costs: Annotated[
-        str, typer.Option(help="'shared', where what supervoxels share is paid once, or as in the paper 'unshared'.")
+        str,
+        typer.Option(
+            help="'shared', where what supervoxels share is paid once, or as in the paper 'unshared'.",
+            autocompletion=one_of("costs"),
+        ),
     ] = "shared",
     scope: Annotated[
-        str, typer.Option(help="What budgets are for: 'descriptors', or 'total', all from the first frame to labels.")
+        str,
+        typer.Option(
+            help="What budgets are for: 'descriptors', or 'total', all from the first frame to labels.",
+            autocompletion=one_of("scope"),
+        ),
     ] = "descriptors",
     clock: Annotated[
-        str, typer.Option(help="'cost', the time that the table tells, or with --scope total 'wall', real time.")
+        str,
+        typer.Option(
+            help="'cost', the time that the table tells, or with --scope total 'wall', real time.",
+            autocompletion=one_of("clock"),
+        ),
     ] = "cost",
     networks: Annotated[
         Path | None, typer.Option(help="Folder of networks with folds, for videos that the model's own have seen.")
     ] = None,
-    per_frame: Annotated[int | None, typer.Option(min=1, help="Supervoxels a frame.  [default: what suits]")] = None,
+    per_frame: Annotated[
+        int | None, typer.Option(min=1, help="Supervoxels a frame.", show_default="what suits")
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results.json and tables.")] = Path(
         "results"
     ),
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.", show_default="all")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Label every video of a split and compare with the truth: global, class average, mean IoU, per class.
@@ -65,17 +86,19 @@ def evaluate(
     """
     from budgetseg.descriptors.describe import Plan, count_frames
     from budgetseg.evaluation.experiment import Experiment, evaluate_dataset
+    from budgetseg.evaluation.methods import lacking, usual_methods
     from budgetseg.evaluation.summary import summarise
     from budgetseg.evaluation.wall import evaluate_wall, n_runs
     from budgetseg.models.bundle import load_model
 
-    experiment = Experiment(parse_names(methods), parse_budgets(budgets), seeds, costs, scope, clock)
-    if clock == "wall" and networks is not None:
+    on_wall, trained = clock == "wall", load_model(model)
+    usual = ("all",) if on_wall else usual_methods(trained)
+    names = usual if methods is None else parse_names(methods)
+    experiment = Experiment(names, parse_budgets(budgets), seeds, costs, scope, clock)
+    if on_wall and networks is not None:
         raise UsageError("networks with folds cannot run against the clock; leave out --networks")
-    trained = load_model(model)
     tier, known = trained.settings["tier"], trained.classifiers.names
     plan = Plan(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
-    on_wall = clock == "wall"
     run = evaluate_wall if on_wall else evaluate_dataset
     total = n_runs(plan, trained, experiment) if on_wall else count_frames(plan)
     with progress("label" if on_wall else "describe", total) as advance:
@@ -90,6 +113,8 @@ def evaluate(
     else:
         lines = sorted(summarise(pooled), key=lambda line: line.budget_fraction or math.inf)
         print_table(("budget", "spent", "method", *_KINDS.values()), [_line(line) for line in lines])
+    if missing := ", ".join(() if on_wall else lacking(trained)):
+        typer.echo(f"The model was trained without {missing}: no method has them.")
     typer.echo(f"All rows are in {output / 'results.json'}")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import progress
 
 __all__ = ["export"]
@@ -20,6 +21,7 @@ def export(
         typer.Option(
             "--format",
             help="png, class indices with the palette of VOC and DAVIS; cityscapes, its label ids; coco, RLE in JSON.",
+            autocompletion=one_of("format"),
         ),
     ] = "png",
     budget: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
 from budgetseg.cli.options import cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
@@ -52,7 +53,8 @@ def label(
     scope: Annotated[
         str,
         typer.Option(
-            help="What the budget covers: 'total', from the first frame read to labels ready, or 'descriptors'."
+            help="What the budget covers: 'total', from the first frame read to labels ready, or 'descriptors'.",
+            autocompletion=one_of("scope"),
         ),
     ] = "total",
     model: Annotated[
@@ -60,13 +62,15 @@ def label(
         typer.Option(
             help="A bundled model, or the folder of one that 'budgetseg train' made.",
             show_default=DEFAULT_MODEL,
+            autocompletion=one_of("model"),
         ),
     ] = None,
     engine: Annotated[
         str,
         typer.Option(
             help="'frames', networks on whole frames, carried along flow; 'supervoxels', all descriptors and a CRF; "
-            "'auto', frames where the model has a network and no option asks for supervoxels."
+            "'auto', frames where the model has a network and no option asks for supervoxels.",
+            autocompletion=one_of("engine"),
         ),
     ] = "auto",
     select: Annotated[
@@ -75,6 +79,7 @@ def label(
             help="Which supervoxels come first: random; sure or unsure, by their neighbours; large; doubt, the large "
             "of which neighbours tell least; wanted, whom a learned policy wants most.",
             show_default="what suits the model",
+            autocompletion=one_of("select"),
         ),
     ] = None,
     policy: Annotated[
@@ -82,6 +87,7 @@ def label(
         typer.Option(
             help="Who decides what is computed: 'learned', 'static', the model's plan, or 'random'.",
             show_default="learned, if the model has it",
+            autocompletion=one_of("policy"),
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,

@@ -1,13 +1,14 @@
 """`budgetseg supervoxels`: any video to a folder of supervoxels."""
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
+from budgetseg.cli.options import cores_for, parse_size
 
 if TYPE_CHECKING:
     from budgetseg.supervoxels import Summary
@@ -25,7 +26,9 @@ def supervoxels(
         int | None,
         typer.Option(help="Level of the hierarchy, 0 (fine) to 20 (coarse), instead of -n; 9 is the paper's."),
     ] = None,
-    tier: Annotated[str, typer.Option(help="'quality', or 'fast' for a few milliseconds a frame.")] = "quality",
+    tier: Annotated[
+        str, typer.Option(help="'quality', or 'fast' for a few milliseconds a frame.", autocompletion=one_of("tier"))
+    ] = "quality",
     size: Annotated[str | None, typer.Option(help="Resize frames first, for example 480x360.")] = None,
     stride: Annotated[int, typer.Option(help="Take one frame in so many.")] = 1,
     start: Annotated[int, typer.Option(help="First frame, from 0.")] = 0,
@@ -33,7 +36,9 @@ def supervoxels(
     window: Annotated[
         int | None, typer.Option(help="Frames to segment at once; long videos are cut into windows by themselves.")
     ] = None,
-    threads: Annotated[int, typer.Option(help="Cores to use; the result does not depend on it.")] = os.cpu_count() or 1,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Cores to use; the result does not depend on it.", show_default="all")
+    ] = None,
     overlay: Annotated[bool, typer.Option(help="Write overlay.mp4, the video with the boundaries drawn in.")] = True,
     pngs: Annotated[bool, typer.Option(help="Write ids/*.png as well, id = red + 256 green + 65536 blue.")] = False,
     as_json: AsJson = False,
@@ -43,11 +48,10 @@ def supervoxels(
     Writes ids.npz (array `ids`, frames × rows × columns), graph.npz (who touches whom, where everyone lies) and
     overlay.mp4. Example: budgetseg supervoxels drive.mp4 -n 1000 -o out
     """
-    from budgetseg.cli.options import parse_size
     from budgetseg.supervoxels import Request, export_supervoxels, warm_up
     from budgetseg.video import open_video
 
-    request = Request(n, level, tier, window, threads, overlay, pngs)
+    request = Request(n, level, tier, window, cores_for(threads), overlay, pngs)
     request.check()
     source = open_video(video, size=parse_size(size), stride=stride, start=start, end=end)
     n_frames = source.count()

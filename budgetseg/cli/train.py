@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import Advance, progress
 from budgetseg.cli.options import cores_for, parse_names
 
@@ -14,13 +15,18 @@ __all__ = ["train"]
 
 
 def train(
-    dataset: Annotated[str, typer.Argument(help="A dataset; see 'budgetseg datasets'.", show_default=False)],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
+        ),
+    ],
     root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")] = Path("model"),
     networks: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.  [default: train them]"
+            help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.", show_default="train them"
         ),
     ] = None,
     network_steps: Annotated[
@@ -34,12 +40,14 @@ def train(
     ] = False,
     split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",
     descriptors: Annotated[
-        str | None, typer.Option(help="Names with commas between them.  [default: all, networks included]")
+        str | None, typer.Option(help="Names with commas between them.", show_default="all, networks included")
     ] = None,
     per_frame: Annotated[
-        int | None, typer.Option(min=1, help="Supervoxels a frame.  [default: 25 to 200, by size and frame rate]")
+        int | None, typer.Option(min=1, help="Supervoxels a frame.", show_default="25 to 200, by size and frame rate")
     ] = None,
-    tier: Annotated[str, typer.Option(help="Supervoxels: 'quality' or 'fast'.")] = "quality",
+    tier: Annotated[
+        str, typer.Option(help="Supervoxels: 'quality' or 'fast'.", autocompletion=one_of("tier"))
+    ] = "quality",
     balance: Annotated[
         float, typer.Option(min=0, max=1, help="0 for most pixels right, 1 for all classes equally right.")
     ] = 0.5,
@@ -63,8 +71,10 @@ def train(
         float, typer.Option(min=1, help="Seconds of computing for each policy; then it is not the same twice.")
     ] = math.inf,
     seed: Annotated[int, typer.Option(min=0, help="Of learning policies.")] = 0,
-    work: Annotated[Path | None, typer.Option(help="Folder for what is in the making.  [default: OUTPUT-work]")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.  [default: all]")] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Folder for what is in the making.", show_default="OUTPUT-work")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.", show_default="all")] = None,
 ) -> None:
     """Describe all videos of a split, learn classifiers, CRF and policies, choose static plans, and write a model.
 

@@ -5,13 +5,19 @@ from typing import Annotated
 
 import typer
 
+from budgetseg.cli.complete import one_of
 from budgetseg.errors import UsageError
 
 __all__ = ["train_network"]
 
 
 def train_network(
-    dataset: Annotated[str, typer.Argument(help="A dataset; see 'budgetseg datasets'.", show_default=False)],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
+        ),
+    ],
     root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the networks.")] = Path("networks"),
     split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",

@@ -1,5 +1,6 @@
 """Prices of descriptors on this machine: measured once, in seconds, on rendered streets, and kept."""
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,6 +19,8 @@ from budgetseg.supervoxels import segment
 
 __all__ = ["calibrate", "known_costs", "save_costs", "warm_up"]
 
+_log = logging.getLogger(__name__)
+
 FILE = "costs.json"
 SIZES = ((160, 120), (480, 360))
 N_FRAMES = 9
@@ -29,7 +32,9 @@ def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = 
     """What descriptors cost on this machine, from earlier runs; those that were never seen are measured now."""
     costs = CostModel.load(_place())
     new = [descriptor for descriptor in descriptors if not _is_known(descriptor, costs)]
+    _log.info("costs of descriptors from %s", _place())
     if new:
+        _log.info("not known there, and measured now: %s", ", ".join(descriptor.name for descriptor in new))
         calibrate(new, costs, timer)
         save_costs(costs)
     return costs

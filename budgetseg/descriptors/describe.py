@@ -1,5 +1,6 @@
 """From a dataset to the table on disk: the job behind `budgetseg describe`."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from budgetseg.supervoxels import segment, usual_density
 from budgetseg.supervoxels.truth import count_labels
 
 __all__ = ["Plan", "count_frames", "describe_dataset", "table_folder"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def describe_dataset(
             advance(video.n_frames)
         else:
             todo.append((video.n_frames, split, video.name, place))
+    _log.info("%d of %d videos are described in %s already", len(videos) - len(todo), len(videos), folder)
     _make_room(place for *_, place in todo)
     todo.sort(reverse=True)  # the longest first, so that no core is left alone with it at the end
     threads = max(cores // max(len(todo), 1), 1)

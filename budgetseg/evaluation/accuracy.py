@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from budgetseg.types import Float64, Int32, Int64
+from budgetseg.types import IGNORE, Float64, Int32, Int64, UInt8
 
-__all__ = ["Accuracy", "accuracy_of", "confusion_of"]
+__all__ = ["Accuracy", "accuracy_of", "confusion_of", "confusion_of_pixels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,13 @@ def confusion_of(truth: Int64, labels: Int32) -> Int64:
     for label in np.unique(labels):
         confusion[:, label] = truth[labels == label].sum(axis=0)
     return confusion
+
+
+def confusion_of_pixels(truth: UInt8, labels: UInt8, n_labels: int) -> Int64:
+    """Pixels by true class and label, (L, L), from two labellings of one shape; those without a class are left out."""
+    kept = truth != IGNORE
+    pairs = truth[kept].astype(np.int64) * n_labels + labels[kept]
+    return np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
 
 
 def accuracy_of(confusion: Int64) -> Accuracy:

@@ -1,50 +1,84 @@
-"""What the demo runs: supervoxels of one labelled video, in both tiers and at several numbers."""
+"""What the demo runs: a rendered street, labelled without a bound and then at three budgets in one run."""
 
-import time
-from collections.abc import Callable
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from budgetseg.files import atomic_folder
-from budgetseg.supervoxels import TIERS, segment, warm_up
-from budgetseg.supervoxels.truth import achievable_accuracy, count_labels
-from budgetseg.types import Labelling, Video
-from budgetseg.video import write_overlay
+from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
+from budgetseg.inference.label import Request
+from budgetseg.inference.ledger import Ledger
+from budgetseg.labelling.engines import SUPERVOXELS
+from budgetseg.labelling.job import Done, Job, Order
+from budgetseg.labelling.output import Wanted
+from budgetseg.types import Budget, Labelling, UInt8, Video
+from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 
-__all__ = ["N_STEPS", "DemoRow", "demo_supervoxels"]
+__all__ = ["CLIP_MS", "NO_BOUND", "DemoRow", "label_clip", "label_street"]
 
-COUNTS = (300, 1000)
+SHARES = (0.06, 0.3, 0.8)
+"""Of what all descriptors cost, for the three budgets; what all else takes is added."""
 
-N_STEPS = len(TIERS) * len(COUNTS)
-"""How often `advance` is called."""
+NO_BOUND = "no bound"
+CLIP_MS = 10
+"""Milliseconds for each frame of a real clip."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DemoRow:
-    """One partition: how many, how fast, and the accuracy that a perfect labelling of it would reach."""
+    """The street at one budget.
 
-    tier: str
-    n: int
-    ms_per_frame: float
-    reachable: float
+    Attributes
+    ----------
+    budget : its name
+    ledger : what was spent, and on what
+    accuracy : of its labels
+    """
+
+    budget: str
+    ledger: Mapping[str, Any]
+    accuracy: Accuracy
 
 
-def demo_supervoxels(
-    video: Video, truth: Labelling, folder: Path, advance: Callable[[int], None] = lambda _: None
-) -> list[DemoRow]:
-    """Supervoxels in both tiers, their overlays in `folder` beside the video and its labels."""
-    warm_up()
+def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list[DemoRow]:
+    """Label a street, which is written to a folder with its true classes as videos; rows by rising budget, none last.
+
+    Budgets go by what everything takes on this machine, so that they mean the same on all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    street = folder / "street.mp4"
+    write_overlay(street, video)
+    write_overlay(folder / "truth.mp4", video, truth)
+    job.tell("labelling the street without a bound")
+    whole = job.model.label(street, math.inf, engine=SUPERVOXELS)
+    job.tell("labelling it at three budgets")
+    request = Request(_budgets(whole.ledger))
+    done = _run(job, Order([street], request, output=folder / "street", wanted=Wanted(why=True)))
     rows = []
-    with atomic_folder(folder) as part:
-        write_overlay(part / "street.mp4", video)
-        write_overlay(part / "truth.mp4", video, truth)
-        for tier in TIERS:
-            for n in COUNTS:
-                started = time.perf_counter()
-                supervoxels = segment(video.frames, n, tier)
-                spent_s = time.perf_counter() - started
-                write_overlay(part / f"{tier}-{n}.mp4", video, ids=supervoxels.ids)
-                reachable = achievable_accuracy(count_labels(supervoxels.ids, truth.labels, len(truth.classes)))
-                rows.append(DemoRow(tier, len(supervoxels), 1e3 * spent_s / len(video.frames), reachable))
-                advance(1)
-    return rows
+    for budget, ledger in zip(done.budgets, done.ledgers, strict=True):
+        labels = read_label_pngs(done.folder / budget / "labels")
+        rows.append(DemoRow(budget, ledger, _accuracy(truth, labels)))
+    return [*rows, DemoRow(NO_BOUND, whole.ledger.as_dict(), _accuracy(truth, whole.labels))]
+
+
+def _budgets(whole: Ledger) -> tuple[Budget, ...]:
+    """From little more than no descriptor takes, in tens of milliseconds."""
+    floor_s = min(sum(entry.spent_s for entry in whole.stages.values()), whole.spent_s)
+    amounts = [floor_s + share * (whole.spent_s - floor_s) for share in SHARES]
+    return tuple(Budget(math.ceil(100 * amount + k) / 100) for k, amount in enumerate(amounts))  # k: they must rise
+
+
+def _accuracy(truth: Labelling, labels: UInt8) -> Accuracy:
+    return accuracy_of(confusion_of_pixels(truth.labels, labels, len(truth.classes)))
+
+
+def label_clip(job: Job, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
+    """Label a video within `CLIP_MS` a frame, in a folder of its own; its ledger."""
+    budget = Budget(CLIP_MS * clip.count() / 1e3)
+    return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "clip")).ledgers[-1]
+
+
+def _run(job: Job, order: Order) -> Done:
+    (done,) = job.run(order, order.tasks())
+    return done

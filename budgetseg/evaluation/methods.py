@@ -1,7 +1,8 @@
 """What is compared: methods by name, the descriptors of each, and how it spends a budget.
 
 A method's twin that ends in `-full` has the network `dcnn` beside the hand-made descriptors; that of `budget-nhbrnk` is
-the paper's `budget-full`.
+the paper's `budget-full`. A model that was trained with others is judged with those that it has: a method with its
+hand-made ones, its twin with all that count.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +17,12 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.state import State
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import SELECTIONS, learned_for
-from budgetseg.policy.static import plan_for
+from budgetseg.policy.static import NOT_COUNTED, plan_for
 from budgetseg.policy.whole import whole_policy_for
 from budgetseg.simulation import Arena, play
 from budgetseg.types import Float64
 
-__all__ = ["METHODS", "Method", "methods_named"]
+__all__ = ["METHODS", "Method", "lacking", "methods_named", "usual_methods"]
 
 Run = Callable[[Arena, Sequence[str], float, int, Float64], State]
 """Where a method ends up: (arena, descriptors, budget_s, seed, times_s) -> state."""
@@ -105,25 +106,47 @@ METHODS = {method.name: method for method in _EVERY}
 """The paper's unbounded systems and H alone, the best static plan, the paper's baselines, and learned policies."""
 
 
+_USUAL = ("unary", "crf", "unary-full", "crf-full")
+
+
 def methods_named(names: Sequence[str], model: Model, costs: str = "shared") -> list[Method]:
-    """Methods by name, refused where the model lacks what they need; `all` are those for which it does not."""
+    """Methods by name with the model's descriptors, refused where it lacks what they need; `all` that it can do."""
     if list(names) == ["all"]:
-        return [method for method in _EVERY if not _obstacle(method, model, costs)]
-    found = []
+        return [_fitted(method, model) for method in _EVERY if not _obstacle(method, model, costs)]
     for name in names:
         if name not in METHODS:
             raise UsageError(f"no method '{name}'; choose from all, {', '.join(METHODS)}")
         if obstacle := _obstacle(METHODS[name], model, costs):
             raise UsageError(obstacle)
-        found.append(METHODS[name])
-    return found
+    return [_fitted(METHODS[name], model) for name in names]
+
+
+def usual_methods(model: Model) -> tuple[str, ...]:
+    """Names of those without a bound that a model can do."""
+    return tuple(name for name in _USUAL if not _obstacle(METHODS[name], model, "shared"))
+
+
+def lacking(model: Model) -> tuple[str, ...]:
+    """Hand-made descriptors that the model was trained without, so that no method has them."""
+    return tuple(name for name in HAND_MADE if name not in model.classifiers.names)
+
+
+def _fitted(method: Method, model: Model) -> Method:
+    """A method with the descriptors of its kind that the model has."""
+    names = model.classifiers.names
+    own = tuple(name for name in HAND_MADE if name in names)
+    if method.descriptors != HAND_MADE:
+        own += tuple(name for name in names if name not in (*HAND_MADE, NOT_COUNTED))
+    return replace(method, descriptors=own)
 
 
 def _obstacle(method: Method, model: Model, costs: str) -> str:
     """Why a model cannot do it; empty where it can."""
-    missing = [name for name in method.descriptors if name not in model.classifiers.names]
-    if missing:
-        return f"{method.name} needs {', '.join(missing)}, which the model was trained without"
-    if method.needs is not None and method.needs(model, method.descriptors, costs) is None:
+    own = _fitted(method, model).descriptors
+    if not own:
+        return f"{method.name} needs one of {', '.join(HAND_MADE)}, which the model was trained without"
+    if method.descriptors != HAND_MADE and set(own) <= set(HAND_MADE):
+        return f"{method.name} needs dcnn, which the model was trained without"
+    if method.needs is not None and method.needs(model, own, costs) is None:
         return f"{method.name} needs more than the model has for {costs} costs; train it again, with plans and policies"
     return ""

@@ -20,7 +20,7 @@ from budgetseg.descriptors.describe import Plan
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
-from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none, pixels_of, write_results
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Request, label_video
@@ -28,7 +28,7 @@ from budgetseg.labelling import Labeller
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
 from budgetseg.simulation import NOT_COUNTED
-from budgetseg.types import IGNORE, Budget, Int64, UInt8
+from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource
 from budgetseg.video.core import Span
 
@@ -79,9 +79,7 @@ class Timed:
 
     def confusion(self, labels: UInt8, n_labels: int) -> Int64:
         """Pixels by true class and label, (L, L), of labels (T, H, W)."""
-        kept, own = self.truth != IGNORE, labels[list(self.labelled)]
-        pairs = self.truth[kept].astype(np.int64) * n_labels + own[kept]
-        return np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
+        return confusion_of_pixels(self.truth, labels[list(self.labelled)], n_labels)
 
 
 def timed(video: LabelledVideo) -> Timed:

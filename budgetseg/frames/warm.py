@@ -1,5 +1,6 @@
 """What must be paid before the user's clock starts: compilation, and what everything costs on this machine."""
 
+import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,8 @@ from budgetseg.types import UInt8
 
 __all__ = ["calibrate_frames", "warm_up_frames"]
 
+_log = logging.getLogger(__name__)
+
 SIZE, N_FRAMES, N_ROUNDS = (480, 360), 16, 3
 STAGES = ("flow fine", "flow coarse", "paint", "sharpen")
 
@@ -29,12 +32,15 @@ def warm_up_frames(engine: FrameEngine) -> None:
     _label(replace(engine, stages=StageCosts()), (160, 120), 4)
 
 
-def calibrate_frames(engine: FrameEngine) -> None:
-    """Time everything on rendered streets, unless it was done before; call `warm_up_frames` first."""
+def calibrate_frames(engine: FrameEngine) -> bool:
+    """Time everything on rendered streets, unless it was done before; whether it was now. Call the above first."""
     lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, *STAGES)]
-    if not all(line in engine.stages for line in lines):
-        for _ in range(N_ROUNDS):
-            _label(engine, SIZE, N_FRAMES)
+    if all(line in engine.stages for line in lines):
+        return False
+    _log.info("networks and stages are timed on rendered streets")
+    for _ in range(N_ROUNDS):
+        _label(engine, SIZE, N_FRAMES)
+    return True
 
 
 class _Street(Reader):

@@ -3,6 +3,7 @@
 plan ─► read ─► the first key frames ─► plan again ─► flow ─► more key frames, as many as fit ─► fuse and paint
 """
 
+import logging
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +23,8 @@ from budgetseg.inference.ledger import Books, Entry, Ledger
 from budgetseg.types import UInt8
 
 __all__ = ["PRIOR", "WindowRun"]
+
+_log = logging.getLogger(__name__)
 
 MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
@@ -198,12 +201,21 @@ class WindowRun:
             self._read(plan.stride, end_s)
             self._is_read = True
             plan = self._begin(end_s)
+        self._say_plan(plan)
         if plan is None:
             self._paint_prior(out)
             return True
         work_left = self._spend(self._queue(plan, end_s))
         self._close(plan, end_s, out)
         return work_left
+
+    def _say_plan(self, plan: Plan | None) -> None:
+        where = f"frames {self.span.start} to {self.span.stop - 1}, after {self._now_s():.3f} s"
+        if plan is None:
+            _log.info("%s: no plan fits, they get the most frequent class", where)
+            return
+        asked = f"{plan.recipe.network} on {plan.n_keys} key frames"
+        _log.info("%s: one in %d read, %s, labels carried: %s", where, plan.stride, asked, plan.carry)
 
     def recall(self, read: Sequence[int], asks: Sequence[Ask]) -> None:
         """Read frames and ask questions again, those that are not there yet."""

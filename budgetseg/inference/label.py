@@ -1,5 +1,6 @@
 """A video to labels under a budget; long ones in windows, which share it in proportion to their frames."""
 
+import logging
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ from budgetseg.types import Budget, Float32, Int32, UInt8
 from budgetseg.video import VideoSource
 
 __all__ = ["Earlier", "Labelled", "Request", "Why", "foretell_share", "label_video"]
+
+_log = logging.getLogger(__name__)
 
 SCOPES = ("total", "descriptors")
 LETTING_GO = "letting go"  # of the memory of a window
@@ -169,6 +172,7 @@ class _Job:
         elif self.end_s < np.inf:
             plan = choose_plan(full, self.end_s, self._floor_s)
         self.plan, self.is_fixed = plan, earlier is not None
+        self._say_plan()
         # Small budgets that are over before such a plan has any labels: the largest one decides.
         floor_s = 0.0 if self.is_fixed or self.end_s == np.inf else self._floor_s(plan)
         self.n_early = sum(budget.amount < floor_s for budget in budgets[:-1])
@@ -193,6 +197,7 @@ class _Job:
             self._plan_again(len(read), n_done)
             if self.plan.prior:
                 break
+            _log.info("window %d: %d frames are there after %.3f s", k, len(read), self._now_s())
             run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
             self._label_window(run, n_done)
             n_done += len(run.frames)
@@ -237,7 +242,15 @@ class _Job:
         """Go on by another plan, of frames that are read as before."""
         if plan.size != self.plan.size:
             plan = replace(plan, read_size=self.plan.read_size or self.plan.size)
+        has_changed = plan != self.plan
         self.plan = self.done.plan = plan
+        if has_changed:
+            self._say_plan()
+
+    def _say_plan(self) -> None:
+        plan, lacks = self.plan, ", ".join(self.plan.lacks(self.full))
+        what = f"{plan.n_worked} frames of {plan.size[1]}×{plan.size[0]}, {plan.n_supervoxels} supervoxels"
+        _log.info("plan: %s%s", what, f"; below the floor: {lacks}" if lacks else "")
 
     def _prepared(self, read: UInt8, k: int, n_done: int, known: Known | None) -> WindowRun:
         """A window with its supervoxels; of smaller frames, where those that were read take too long."""

@@ -5,6 +5,7 @@ for a core tells more. Descriptors are many and short, and have a model of their
 """
 
 import json
+import logging
 import math
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ from budgetseg.inference.contention import Contention
 from budgetseg.machine import cache_folder, cpu_model
 
 __all__ = ["StageCosts"]
+
+_log = logging.getLogger(__name__)
 
 FORMAT = 1
 FILE = "stages.json"
@@ -59,7 +62,9 @@ class StageCosts:
             rates = {str(name): float(rate) for name, rate in stored["rates"].items()}
             sound = all(0 < rate < math.inf for rate in rates.values())
             if sound and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
+                _log.info("costs of %d stages from %s", len(rates), cache_folder() / FILE)
                 return cls(rates)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass  # measured again in seconds
+        _log.info("no costs of stages of this machine in %s", cache_folder() / FILE)
         return cls()

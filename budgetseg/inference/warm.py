@@ -1,5 +1,6 @@
 """What must be paid before the user's clock starts: compilation, and what stages cost on this machine."""
 
+import logging
 import time
 from dataclasses import replace
 
@@ -13,6 +14,8 @@ from budgetseg.inference.window import Engine, WindowRun
 
 __all__ = ["calibrate_stages", "warm_up"]
 
+_log = logging.getLogger(__name__)
+
 SIZES = ((160, 120), (320, 240), (480, 360))
 N_FRAMES = 9
 DENSITY = 30  # supervoxels a frame
@@ -24,12 +27,14 @@ def warm_up(engine: Engine) -> None:
     _label(replace(engine, costs=CostModel(), stages=StageCosts()), (160, 120), 4)
 
 
-def calibrate_stages(engine: Engine) -> None:
-    """Time the stages on rendered streets, unless it was done before; call `warm_up` first."""
+def calibrate_stages(engine: Engine) -> bool:
+    """Time the stages on rendered streets, unless it was done before; whether it was now. Call `warm_up` first."""
     if engine.painting(1)[0] in engine.stages and engine.supervoxels_line in engine.stages:
-        return
+        return False
+    _log.info("stages are timed on rendered streets")
     for size in SIZES:
         _label(engine, size, N_FRAMES)
+    return True
 
 
 def _label(engine: Engine, size: tuple[int, int], n_frames: int) -> None:

@@ -14,7 +14,7 @@ from budgetseg.policy.learned import Expected, budget_for, expected_at, learned_
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource
 
-__all__ = ["budget_of", "expect", "in_words"]
+__all__ = ["budget_of", "curve_of", "expect", "in_words"]
 
 PIXELS_PER_POINT = 0.25
 """Points of global accuracy for a point of mean IoU, between networks and distances of key frames on road scenes."""
@@ -22,7 +22,7 @@ PIXELS_PER_POINT = 0.25
 
 def expect(labeller: Labeller, engine: str, source: VideoSource, request: Request) -> Expected | None:
     """The accuracy that the last of the budgets promises; None where nothing is known."""
-    known = _curve(labeller.model)
+    known = curve_of(labeller.model)
     if not known:
         return None
     if engine != FRAMES:
@@ -39,7 +39,7 @@ def expect(labeller: Labeller, engine: str, source: VideoSource, request: Reques
 
 def budget_of(model: Model, accuracy: float) -> Budget:
     """The share of the full cost that promises so many right pixels, 0 to 1."""
-    known = _curve(model)
+    known = curve_of(model)
     if not known:
         raise UsageError(f"model '{model.name}' has no learned policy that tells what to expect; give a --budget")
     fraction = budget_for(known, accuracy)
@@ -55,6 +55,7 @@ def in_words(expected: Expected) -> str:
     return f"about {overall:.0f} % of the pixels right, {average:.0f} % on average over classes"
 
 
-def _curve(model: Model) -> tuple[Expected, ...]:
+def curve_of(model: Model) -> tuple[Expected, ...]:
+    """What its policy promises by share of the full cost, out of fold; nothing where none was learned."""
     own = learned_for(model.policies, METHOD, counted(model))
     return () if own is None else own.expected

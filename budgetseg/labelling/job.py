@@ -1,5 +1,6 @@
 """What `budgetseg label` does: videos to folders of results within a budget, further, or again."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,8 @@ from budgetseg.labelling.videos import Purse, Task, find_videos, work_of
 from budgetseg.policy.learned import Expected
 
 __all__ = ["Done", "Job", "Order"]
+
+_log = logging.getLogger(__name__)
 
 Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
 
@@ -144,13 +147,17 @@ class Job:
         with results_folder(task.folder) as part:
             budgets = " ".join(map(budget_name, request.budgets))
             self.tell(f"labelling {task.source.name} by {engine} within {budgets}")
+            _log.info("labelling %s by %s within %s", task.source.name, engine, budgets)
             expected = expect(self.model.labeller, engine, task.source, request)
             if expected is not None:
                 self.tell(f"expected: {in_words(expected)}")
+                _log.info("expected: %s", in_words(expected))
             if engine == FRAMES:
                 labelled: Labelled = self._spend_on_frames(task, request, () if before is None else before.frames)
             else:
                 labelled = self._spend(task, request, known)
+            for name, ledger in zip(order.budgets, labelled.ledgers, strict=True):
+                _log.info("%s: %.3f s spent%s", name, ledger.spent_s, "".join(f"; {note}" for note in ledger.notes))
             trace = self._trace(order, task, request, labelled)
             return self._write(part, order, task, labelled, trace, expected)
 
@@ -206,6 +213,7 @@ class Job:
         run = Run(source, labelled, self.model.labeller.model, trace, facts)
         with self.progress(f"writing {source.name}", trace.video.n_frames) as advance:
             ledgers = write_results(part, run, order.wanted, advance)
+        _log.info("written to %s", task.folder)
         return Done(task.folder, order.budgets, ledgers)
 
     def _trace(self, order: Order, task: Task, request: Request, labelled: Labelled) -> Trace:

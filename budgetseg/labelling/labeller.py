@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -29,6 +30,8 @@ from budgetseg.models.bundle import Model
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["Labeller"]
+
+_log = logging.getLogger(__name__)
 
 
 class Labeller:
@@ -61,6 +64,9 @@ class Labeller:
     def engine(self) -> Engine:
         """That labels supervoxels."""
         model = self.model
+        _log.info(
+            "supervoxels are made ready: code is compiled where it is not in the cache, costs are read or measured"
+        )
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         warm_up_descriptors(descriptors)
         guarded = [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)]
@@ -77,7 +83,8 @@ class Labeller:
             model.classifiers.subset_of(counted(model)),
         )
         warm_up(engine)
-        calibrate_stages(engine)
+        if calibrate_stages(engine):
+            self._stages.save()  # who is killed need not measure again
         _forget_garbage()
         return engine
 
@@ -87,10 +94,12 @@ class Labeller:
         networks = fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
         if not networks:
             return None
+        _log.info("frames are made ready for %s: code is compiled where it is not in the cache", ", ".join(networks))
         prior = self.model.classifiers.prior.astype(np.float32)
         engine = FrameEngine(networks, prior, self._stages, self.threads)
         warm_up_frames(engine)
-        calibrate_frames(engine)
+        if calibrate_frames(engine):
+            self._stages.save()
         _forget_garbage()
         return engine
 

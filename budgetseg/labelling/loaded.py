@@ -1,5 +1,6 @@
 """The public face: `model = budgetseg.load("camvid")`, `result = model.label("drive.mp4", budget_s=10)`."""
 
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from budgetseg.types import Budget, Classes, Float32, UInt8
 from budgetseg.video import VideoSource
 
 __all__ = ["LoadedModel", "Result", "load"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +141,14 @@ def load(
     selection = None if select is None else Selection(select)
     folder = find_model(name)
     model = load_model(folder)
+    _log.info("model '%s' of %s from %s", model.name, ", ".join(model.classifiers.names), folder)
     mark = ModelMark.of(model, folder, name in bundled_models())
     if engine == AUTO and _needs(policy, select):
         engine = SUPERVOXELS
     labeller = Labeller(model, threads or os.cpu_count() or 1, policy, selection, engine)
-    return LoadedModel(labeller, mark, policy, select, time.perf_counter() - started)
+    loading_s = time.perf_counter() - started
+    _log.info("ready after %.2f s", loading_s)
+    return LoadedModel(labeller, mark, policy, select, loading_s)
 
 
 def _needs(policy: str | None, select: str | None, scope: str = "total", why: bool = False) -> list[str]:

@@ -15,6 +15,9 @@ __all__ = ["POLICIES", "counted", "strategy_of"]
 METHOD = "budget-wanted"
 """The learned method that labels."""
 
+UNUSUAL = ("hof", "mbh", NOT_COUNTED)
+"""Descriptors that a run without plan or policy leaves out, since they cost most."""
+
 
 def counted(model: Model) -> list[str]:
     """Descriptors that make up the full cost: the large network is for whoever has time to spare."""
@@ -45,7 +48,7 @@ def _learned(model: Model) -> Strategy:
 
 
 def _static(model: Model) -> Strategy:
-    """The plan that the model has for about such a share; colour, texture and the network where it has none."""
+    """The plan that the model has for about such a share; where it has none, all but what costs most."""
     h, usual = model.classifiers, _usual(model)
 
     def strategy(share: float) -> tuple[Chooser, Selection]:
@@ -59,7 +62,7 @@ def _static(model: Model) -> Strategy:
 
 def _usual(model: Model) -> Chooser:
     h = model.classifiers
-    wanted = [d for d, name in enumerate(h.names) if name in ("colour", "hog", "dcnn")] or list(range(len(h.names)))
+    wanted = [d for d, name in enumerate(h.names) if name not in UNUSUAL] or list(range(len(h.names)))
     if not wanted:
         raise UsageError(f"model '{model.name}' has no descriptor to compute")
     return plan_policy(wanted, len(h.names), h.n_labels)

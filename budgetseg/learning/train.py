@@ -7,6 +7,7 @@ Each stage leaves its result in the work folder, so that an interrupted training
 """
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,8 @@ from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
 
 __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
+
+_log = logging.getLogger(__name__)
 
 FORMAT = 3  # of the classifiers in a work folder; those of another one are fitted again
 
@@ -92,7 +95,9 @@ def train_model(
     plan = with_networks(plan, work / "networks", recipe.networks, cores, stage)
     tables = _describe(plan, work / "table", cores, stage)
     samples = samples_of(tables)
+    _log.info("%d supervoxels of %d videos, with %s", len(samples.truth), len(tables), ", ".join(samples.values))
     fitted = _fit_classifiers(samples, work / "classifiers", recipe.classifiers, cores, stage)
+    _log.info("classifiers: calibration error %.3f, decays %s", fitted.calibration_error, fitted.decays)
     crf = _learn_crf(tables, samples, fitted, recipe.crf, stage)
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
@@ -104,10 +109,12 @@ def train_model(
         advance = stage("whole descriptors", n_scores(learned), "sets")
         wholes = learn_wholes(learned, recipe.plans.balance, work / "wholes.json", cores, advance)
         model = replace(model, wholes=wholes)
+        _log.info("%d static plans, %d policies of Baseline3", len(model.plans), len(wholes))
     if recipe.policies is not None:
         advance = stage("policies", n_policies(model.classifiers.names, recipe.policies), "policies")
         policies = learn_policies(learned, recipe.policies, work / "policies", cores, advance, tell)
         model = replace(model, policies=policies)
+        _log.info("%d policies", len(policies))
     save_model(model, output)
     return Report(fitted.decays, fitted.calibration_error)
 
@@ -131,6 +138,7 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
     """H and its out-of-fold predictions, from the folder if they are there."""
     card = {"format": FORMAT, "recipe": str(recipe), "descriptors": list(samples.values), "samples": _digest(samples)}
     if (folder / "card.json").exists() and json.loads((folder / "card.json").read_text())["of"] == card:
+        _log.info("classifiers from %s, fitted to the same before", folder)
         return read_fitted(folder)
     total = n_fits(len(samples.values), len(np.unique(samples.fold)), recipe)
     fitted = fit_subsets(samples, recipe, cores, stage("classifiers", total, "fits"))

@@ -89,10 +89,10 @@ def _train(work: Path) -> Model:
 def draw_supervoxels(street: Street) -> Figure:
     """One tree, cut at three numbers."""
     hierarchy = build_hierarchy(street.video.frames)
-    figure, panels = _strip(4)
-    _show(panels[0], street.frame, "a frame")
+    figure, panels = strip(4)
+    show(panels[0], street.frame, "a frame")
     for panel, n in zip(panels[1:], (100, 400, 1600), strict=True):
-        _show(panel, mark_boundaries(street.frame, hierarchy.cut(n).ids[FRAME]), f"{n:,} in 60 frames")
+        show(panel, mark_boundaries(street.frame, hierarchy.cut(n).ids[FRAME]), f"{n:,} in 60 frames")
     return figure
 
 
@@ -128,22 +128,22 @@ def draw_labels(street: Street) -> Figure:
         f"{100 * LITTLE:g} % of the cost, H": spread,
         f"{100 * LITTLE:g} % of the cost, CRF": reward(street.arena, some).labels,
     }
-    figure, panels = _strip(len(shown), 3)
+    figure, panels = strip(len(shown), 3)
     for panel, (title, labels) in zip(panels, shown.items(), strict=True):
-        _show(panel, street.tinted(labels), f"{title}: {street.right(labels)}")
+        show(panel, street.tinted(labels), f"{title}: {street.right(labels)}")
     return figure
 
 
 def draw_loop(street: Street) -> Figure:
     """What was computed, and what came of it, at three budgets."""
-    figure, panels = _strip(6, 3)
+    figure, panels = strip(6, 3)
     greys = np.linspace(235, 20, 1 + len(HAND_MADE)).astype(np.uint8)
     for k, fraction in enumerate((LITTLE, 0.5, 0.9)):
         state = street.run(fraction)
         counts = np.array([int(subset).bit_count() for subset in state.subsets])
         labels = reward(street.arena, state).labels
-        _show(panels[k], greys[counts][street.supervoxels.ids[FRAME]], f"{100 * fraction:g} %: what was computed")
-        _show(panels[k + 3], street.tinted(labels), f"labels: {street.right(labels)}")
+        show(panels[k], greys[counts][street.supervoxels.ids[FRAME]], f"{100 * fraction:g} %: what was computed")
+        show(panels[k + 3], street.tinted(labels), f"labels: {street.right(labels)}")
     return figure
 
 
@@ -161,17 +161,26 @@ def draw_policy(street: Street) -> Figure:
     return figure
 
 
-def _strip(n: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
+def strip(n: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
+    """Room for n pictures, in one row if no number of columns is given."""
     columns = columns or n
     rows = -(-n // columns)
     figure = Figure((2.7 * columns, 2.25 * rows), layout="constrained")
     return figure, list(np.ravel(figure.subplots(rows, columns)))
 
 
-def _show(panel: Axes, picture: UInt8, title: str) -> None:
+def show(panel: Axes, picture: UInt8, title: str) -> None:
+    """Draw a picture."""
     panel.imshow(picture, cmap="gray", vmin=0, vmax=255)
     panel.set_title(title, fontsize=9)
     panel.axis("off")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a small PNG."""
+    figure.savefig(buffer := BytesIO(), dpi=110)
+    Image.open(buffer).convert("RGB").quantize(128).save(path, optimize=True)
+    print(path)
 
 
 def main(work: Path) -> None:
@@ -185,9 +194,7 @@ def main(work: Path) -> None:
         "policy": draw_policy(street),
     }
     for name, figure in drawn.items():
-        figure.savefig(buffer := BytesIO(), dpi=110)
-        Image.open(buffer).convert("RGB").quantize(128).save(HERE / f"{name}.png", optimize=True)
-        print(HERE / f"{name}.png")
+        save(figure, HERE / f"{name}.png")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The page of commands from the program itself: `make commands` writes docs/commands.md."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ PAGE = Path(__file__).parents[1] / "commands.md"
 HEAD = """# Commands
 
 Made from the program by `make commands`. `budgetseg COMMAND --help` says the same; `budgetseg --version` tells the
-version, `budgetseg --install-completion` teaches the shell to complete names and options, and `python -m budgetseg`
-is the same program. An error is one line and exit code 2; Ctrl-C is 130.
+version, `budgetseg --install-completion` teaches the shell to complete names and options, `budgetseg -v COMMAND` says
+on standard error what is being done and when (`logging`, loggers `budgetseg.*`), and `python -m budgetseg` is the same
+program. An error is one line and exit code 2; Ctrl-C is 130.
 """
 
 HIDDEN = ("help", "install_completion", "show_completion")
@@ -69,21 +69,15 @@ def _names(param: Any) -> str:
 
 
 def _help(param: Any) -> str:
-    text = re.sub(r"\s*\\?\[default: .*\]", "", param.help or "")
-    return text.replace("\\[", "[").replace("|", "\\|").replace("*", "\\*")
+    return (param.help or "").replace("|", "\\|").replace("*", "\\*")
 
 
 def _default(param: Any) -> str:
-    """In the words of the option, if it has any; never a number of cores, which is this machine's."""
-    told = re.search(r"\\?\[default: (.*)\]", param.help or "")
+    """In the words of the option, if it has any."""
     if param.required:
         return "must be given"
-    if told:
-        return told[1]
     if isinstance(param.show_default, str):
         return param.show_default
-    if param.name == "threads":
-        return "all cores"
     if param.default is None or param.default is False or not param.show_default:
         return ""
     if param.default is True:

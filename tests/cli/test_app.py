@@ -1,12 +1,12 @@
 """The program as a whole."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import budgetseg
 from budgetseg.cli.app import app, main
+from tests.labelling.streets import write_street
 
 Ending = tuple[int, str, str]
 
@@ -40,10 +41,16 @@ def commands(group: typer.Typer, path: tuple[str, ...] = ()) -> list[tuple[str, 
 @pytest.mark.parametrize(
     "words", [*commands(app), ("bench", "supervoxels"), ("datasets", "check"), ("datasets", "list")]
 )
-def test_every_command_explains_itself(words: tuple[str, ...]) -> None:
+def test_every_command_explains_itself_and_drops_no_word(words: tuple[str, ...]) -> None:
     result = CliRunner().invoke(app, [*words, "--help"])
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) > 5
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        command = command.commands[word]
+    shown = "".join(result.stdout.split())
+    for text in (command.help, *(param.help for param in command.params)):
+        assert "".join((text or "").replace("\b", "").split()) in shown
 
 
 def test_the_version_is_the_packages() -> None:
@@ -55,10 +62,10 @@ def test_the_package_can_be_run_as_a_module() -> None:
     assert done.stdout.startswith("budgetseg ")
 
 
-def test_importing_the_package_is_quick() -> None:
+def test_importing_the_package_is_quick_and_warns_of_nothing() -> None:
     def seconds(code: str) -> float:
         started = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
+        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
         return time.perf_counter() - started
 
     bare = min(seconds("pass") for _ in range(3))
@@ -98,11 +105,17 @@ def test_a_run_that_ends_well_exits_with_0(run: Callable[..., Ending], words: li
     assert run(*words)[::2] == (0, "")
 
 
-def test_the_shell_can_complete_commands() -> None:
-    asked = {"_BUDGETSEG_COMPLETE": "complete_bash", "COMP_WORDS": "budgetseg sup", "COMP_CWORD": "1"}
-    words = [sys.executable, "-m", "budgetseg"]
-    done = subprocess.run(words, env=os.environ | asked, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["supervoxels"]
+def test_bash_completes_commands_and_names() -> None:
+    script = """
+        eval "$(_BUDGETSEG_COMPLETE=source_bash "$0")"
+        for line in "budgetseg lab" "budgetseg label x.mp4 --engine f"; do
+            COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _budgetseg_completion "$0"; echo "${COMPREPLY[@]}"
+        done
+    """
+    program = Path(sys.executable).with_name("budgetseg")
+    done = subprocess.run(["bash", "-c", script, str(program)], capture_output=True, text=True, check=True)
+    assert (done.stdout.splitlines(), done.stderr) == (["label", "frames"], "")
 
 
 def test_compiled_code_that_hides_ctrl_c_still_ends_in_one_line(
@@ -125,13 +138,20 @@ def test_an_error_that_nobody_expects_keeps_its_traceback(monkeypatch: pytest.Mo
         main()
 
 
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_street(tmp_path_factory.mktemp("videos") / "street.mp4", 40, (160, 120))
+
+
 def _heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize(("stop", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
-def test_a_stopped_command_says_so_and_leaves_nothing(tmp_path: Path, stop: signal.Signals, word: str) -> None:
-    words = [sys.executable, "-m", "budgetseg", "demo", "-o", str(tmp_path / "out")]
+def test_a_stopped_command_says_so_and_leaves_nothing(
+    tmp_path: Path, street: Path, stop: signal.Signals, word: str
+) -> None:
+    words = [sys.executable, "-m", "budgetseg", "supervoxels", str(street), "--json", "-o", str(tmp_path / "out")]
     pipe = subprocess.PIPE
     # A suite that a shell runs in the background ignores Ctrl-C, and so would the command.
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, preexec_fn=_heed_ctrl_c) as process:

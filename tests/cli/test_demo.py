@@ -1,21 +1,40 @@
-"""`budgetseg demo` runs on nothing but itself."""
+"""`budgetseg demo` runs on nothing but itself, and on a clip if it gets one."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
+from budgetseg.datasets import synthetic
+from tests.labelling.streets import write_street
 
 
-def test_the_demo_says_what_it_did_and_where_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from budgetseg.datasets import synthetic
-
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A street that is quickly done."""
     whole = synthetic.render
-    monkeypatch.setattr(synthetic, "render", lambda seed: whole(seed, n_frames=6, size=(160, 120)))
-    result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo")])
+    monkeypatch.setattr(synthetic, "render", lambda seed: whole(seed, n_frames=8, size=(160, 120)))
+    monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_demo_says_how_right_it_was_and_where_to_look(tmp_path: Path) -> None:
+    clip, out = write_street(tmp_path / "clip.mp4"), tmp_path / "demo"
+    result = CliRunner().invoke(app, ["demo", "-o", str(out), "--clip", str(clip)])
     assert result.exit_code == 0
-    assert "reachable" in result.stdout
-    for name in ("street.mp4", "truth.mp4", "quality-1000.mp4"):
-        assert str(tmp_path / "demo" / name) in result.stdout
-        assert (tmp_path / "demo" / name).stat().st_size > 0
+    for words in ("pixels right", "class average", "colour", "supervoxels", "clip: 12 real frames of 96×64"):
+        assert words in result.stdout
+    last = result.stdout.splitlines()
+    assert last[-2].endswith(f"{out / 'truth.mp4'}")
+    assert last[-1] == f"Open  {out / 'report.html'}"
+    page = (out / "report.html").read_text()
+    assert '"name":"street"' in page
+    assert '"name":"clip"' in page
+    for file in ("street.mp4", "truth.mp4", "street/why.png", "clip/overlay.mp4"):
+        assert (out / file).stat().st_size > 0
+
+
+def test_a_clip_that_is_none_is_refused_before_the_work(refused: Callable[..., str], tmp_path: Path) -> None:
+    assert "moon.mp4" in refused("demo", "-o", tmp_path / "demo", "--clip", tmp_path / "moon.mp4")
+    assert not (tmp_path / "demo").exists()

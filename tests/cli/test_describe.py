@@ -31,7 +31,7 @@ def test_the_help_teaches_the_command() -> None:
         "--threads",
     ):
         assert option in text
-    assert "[default: train]" in text
+    assert "[default: (train)]" in text
     assert "A network is never asked about a frame that it was trained on" in text
     assert "the same command goes on with the videos that are missing" in text
 

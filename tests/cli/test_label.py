@@ -1,7 +1,9 @@
 """`budgetseg label`, as a user meets it."""
 
 import json
+import logging
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -15,8 +17,10 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
+from budgetseg.datasets.synthetic import render
 from budgetseg.models.find import bundled_models
-from budgetseg.video import read_label_pngs
+from budgetseg.types import Video
+from budgetseg.video import read_label_pngs, write_overlay
 from tests.labelling.streets import write_model, write_street
 
 MOTION = ("colour", "hog", "hof", "mbh")
@@ -42,13 +46,17 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def long_street(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Work for some seconds."""
-    return write_street(tmp_path_factory.mktemp("videos") / "long.mp4", 150, (320, 240))
+    """Work for some seconds: the same thirty frames five times."""
+    video, _ = render(1, 30, (320, 240))
+    frames = np.tile(video.frames, (5, 1, 1, 1))
+    path = tmp_path_factory.mktemp("videos") / "long.mp4"
+    write_overlay(path, Video(frames, np.arange(len(frames)) / 25, "long"), rate=25.0)
+    return path
 
 
 def run(*words: object) -> str:
     result = CliRunner().invoke(app, ["label", *map(str, words)])
-    assert result.exit_code == 0, result.output
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
     return result.stdout
 
 
@@ -72,9 +80,17 @@ def test_people_get_a_ledger_and_the_place_of_the_results(street: Path, model: P
     assert lines[-1] == f"Results are in {tmp_path / 'out'}"
 
 
-def test_programs_get_the_ledgers_alone(street: Path, model: Path, tmp_path: Path) -> None:
+def test_programs_get_the_ledgers_alone_whoever_else_is_told_what_is_done(
+    street: Path, model: Path, tmp_path: Path
+) -> None:
     options = ["--model", model, "-o", tmp_path / "out", "--json", "--scope", "descriptors", "--threads", 1]
-    found = json.loads(run(street, "--budget", "10%,inf", *options))
+    words = ["-v", "label", street, "--budget", "10%,inf", *options]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    found, lines = json.loads(result.stdout), result.stderr.splitlines()
+    for told in (f"from {model}", os.environ["BUDGETSEG_CACHE"], "ready after", "plan: ", "window 0", "10%: 0."):
+        assert any(told in line for line in lines), told
+    assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3} budgetseg\.", line) for line in lines)
+    assert not logging.getLogger("budgetseg").handlers
     some, everything = found["ledgers"]
     assert some == json.loads((tmp_path / "out" / "10%" / "ledger.json").read_text())
     assert some["environment"]["budgetseg"]

@@ -107,7 +107,7 @@ def test_people_get_a_table_and_the_place_of_the_results(clip: Path, tmp_path: P
         ("--tier", "best", "no supervoxel tier 'best'; choose from quality, fast"),
         ("--size", "big", "size must be WIDTHxHEIGHT. Got 'big'; for example 480x360"),
         ("--window", 0, "window must be 1 or more. Got 0"),
-        ("--threads", 0, "threads must be 1 or more. Got 0"),
+        ("--threads", 0, "invalid value for '--threads': Input should be greater than or equal to 1"),
         ("--start", 12, "none from start=12 on; choose a lower start"),
     ],
 )

@@ -70,7 +70,8 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
 ) -> None:
     words = ["train", "folder", "--root", str(root), "-o", str(tmp_path / "streets"), "--descriptors", "colour,dcnn"]
     words += ["--network-steps", "1", "--per-frame", "8", "--tier", "fast", "--threads", "1", "--rounds", "1"]
-    words += ["--no-policies"]
+    words += ["--no-plans", "--no-policies"]
+    monkeypatch.setattr("budgetseg.learning.networks.N_FOLDS", 2)
     said = []
     for train in (train_networks, None):
         monkeypatch.setattr(fit, "train_networks", train)

@@ -1,6 +1,7 @@
 """Rollouts are measured on what a rollout of training does."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,8 +19,12 @@ KEYS += ["cpu_ms", *SHARES]
 MODEL = random_model({descriptor.name: descriptor.length for descriptor in open_descriptors(["colour", "hog"])})
 
 
+arena_of = cache(bench._arena)  # a model is fitted to the street once
+
+
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "_arena", arena_of)
     monkeypatch.setattr(bench, "Street", lambda: Street((96, 64), 8))
     monkeypatch.setattr(bench, "N_SUPERVOXELS", 60)
     monkeypatch.setattr(bench, "N_EPISODES", 2)
@@ -35,7 +40,7 @@ def test_there_is_a_row_for_one_thread_and_one_for_all() -> None:
 
 
 def test_rollouts_branch_at_the_first_decision_of_an_episode() -> None:
-    arena = bench._arena(None, 60, None)
+    arena = arena_of(None, 60, None)
     rollouts = bench._Rollouts(arena, 2)._all
     after = [(int(one.episode.state.subsets.max()), one.episode.n_decisions) for one in rollouts]
     assert after[-1] == (0, 1)  # finished

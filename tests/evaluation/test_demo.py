@@ -1,30 +1,37 @@
-"""What the demo measures and writes."""
+"""What the demo labels and measures."""
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from budgetseg.cli.demo import SEED
+from budgetseg.datasets import open_dataset
 from budgetseg.datasets.synthetic import render
-from budgetseg.evaluation.demo import N_STEPS, demo_supervoxels
-from budgetseg.video import open_video
+from budgetseg.evaluation.demo import SHARES, label_street
+from budgetseg.labelling.job import Job
+from budgetseg.labelling.loaded import load
+from budgetseg.models.bundle import load_model
+from budgetseg.models.find import find_model
+from budgetseg.video import open_video, read_label_pngs
 
 
-def test_the_demo_tells_each_step_and_shows_what_it_measured(tmp_path: Path) -> None:
-    video, truth = render(0, n_frames=6, size=(160, 120))
-    steps: list[int] = []
-    rows = demo_supervoxels(video, truth, tmp_path / "demo", steps.append)
-    assert sum(steps) == N_STEPS == len(rows)
-    assert [(row.tier, row.n) for row in rows] == [
-        ("quality", 300),
-        ("quality", 1000),
-        ("fast", 300),
-        ("fast", 1000),
-    ]
-    fewer, more = rows[:2]
-    assert 0.5 < fewer.reachable < more.reachable <= 1
-    assert all(row.ms_per_frame > 0 for row in rows)
-    assert sorted(file.stem for file in (tmp_path / "demo").iterdir()) == sorted(
-        ["street", "truth", *(f"{row.tier}-{row.n}" for row in rows)]
-    )
+def test_its_street_is_none_that_the_model_has_learned_from() -> None:
+    settings = load_model(find_model("synthetic")).settings
+    seen = {video.name for split in settings["splits"] for video in open_dataset(settings["dataset"]).videos(split)}
+    assert f"street-{SEED:04d}" not in seen
+
+
+def test_labels_at_every_budget_are_measured_against_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
+    video, truth = render(SEED, n_frames=10, size=(160, 120))
+    rows = label_street(Job(load("synthetic", threads=1)), video, truth, tmp_path / "demo")
+    assert [row.budget for row in rows] == [f"{100 * share:g}%" for share in SHARES]
+    for row in rows:
+        labels = read_label_pngs(tmp_path / "demo" / "street" / row.budget / "labels")
+        assert row.accuracy.overall == pytest.approx(np.mean(labels == truth.labels))
+        assert (tmp_path / "demo" / "street" / row.budget / "overlay.mp4").stat().st_size > 0
+    assert rows[-1].accuracy.overall > 0.6  # the most frequent class has a third
+    assert rows[0].ledger["spent_s"] < rows[-1].ledger["spent_s"]
     street = open_video(tmp_path / "demo" / "street.mp4").read()
     assert np.abs(street.frames.astype(int) - video.frames).mean() < 8

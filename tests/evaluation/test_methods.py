@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.evaluation.methods import METHODS, methods_named
+from budgetseg.evaluation.methods import METHODS, lacking, methods_named, usual_methods
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy, plan_policy
@@ -41,10 +41,22 @@ def test_an_unknown_method_is_refused_with_those_that_there_are(name: str) -> No
     assert str(error.value) == f"no method '{name}'; choose from all, {EVERY}"
 
 
-def test_a_method_without_its_descriptors_is_refused() -> None:
-    small = random_model({"colour": 5, "hog": 3})
-    with pytest.raises(UsageError, match=r"^unary-full needs hof, mbh, dcnn, which the model was trained without$"):
-        methods_named(["unary-full"], small)
+def test_a_model_is_judged_with_the_descriptors_that_it_has() -> None:
+    plain, own = random_model({"hog": 3, "colour": 5}), random_model({"shape": 2, "colour": 5, "dcnn_large": 3})
+    assert [method.descriptors for method in methods_named(["crf", "baseline1"], plain)] == 2 * [("colour", "hog")]
+    assert [method.descriptors for method in methods_named(["crf", "crf-full"], own)] == [
+        ("colour",),
+        ("colour", "shape"),
+    ]
+    assert (usual_methods(plain), lacking(plain)) == (("unary", "crf"), ("hof", "mbh"))
+    assert (usual_methods(FULL), lacking(FULL)) == (("unary", "crf", "unary-full", "crf-full"), ())
+
+
+def test_a_method_without_any_descriptor_of_its_kind_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^unary-full needs dcnn, which the model was trained without$"):
+        methods_named(["unary-full"], random_model({"colour": 5, "hog": 3}))
+    with pytest.raises(UsageError, match=r"^crf needs one of colour, hog, hof, mbh, which the model was trained with"):
+        methods_named(["crf"], random_model({"dcnn": 3}))
 
 
 def test_static_needs_plans_for_the_same_costs_and_descriptors() -> None:

@@ -55,8 +55,9 @@ def test_the_package_loads_models_by_their_folder(
 
     monkeypatch.setattr(loaded_module, "Labeller", labeller)
     model = budgetseg.load(model_folder, threads=2, select="large")
-    threads, policy, selection, engine = asked
-    assert (threads, policy, selection.order, engine) == (2, None, "large", "supervoxels")
+    budgetseg.load(model_folder, engine="frames")
+    threads, policy, selection, engine = asked[:4]
+    assert (threads, policy, selection.order, engine, asked[-1]) == (2, None, "large", "supervoxels", "frames")
     assert model.classes.names == loaded.classes.names
     assert model.mark == loaded.mark
     assert model.loading_s > 0
