@@ -76,7 +76,7 @@ def _accuracy(truth: Labelling, labels: UInt8) -> Accuracy:
 def label_clip(job: Job, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
     """Label a video within `CLIP_MS` a frame, in a folder of its own; its ledger."""
     budget = Budget(CLIP_MS * clip.count() / 1e3)
-    return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "clip")).ledgers[-1]
+    return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "your-clip")).ledgers[-1]
 
 
 def _run(job: Job, order: Order) -> Done:

@@ -31,7 +31,7 @@ def test_the_demo_says_how_right_it_was_and_where_to_look(tmp_path: Path) -> Non
     page = (out / "report.html").read_text()
     assert '"name":"street"' in page
     assert '"name":"clip"' in page
-    for file in ("street.mp4", "truth.mp4", "street/why.png", "clip/overlay.mp4"):
+    for file in ("street.mp4", "truth.mp4", "street/why.png", "your-clip/overlay.mp4"):
         assert (out / file).stat().st_size > 0
 
 
