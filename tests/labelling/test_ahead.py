@@ -12,7 +12,9 @@ from budgetseg.labelling import ahead
 
 def test_what_is_compiled_already_is_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
     ahead.compile_rest()
-    monkeypatch.setattr(ahead.subprocess, "Popen", lambda *_, **__: pytest.fail("another process was begun"))
+    monkeypatch.setattr(
+        "budgetseg.labelling.ahead.subprocess.Popen", lambda *_, **__: pytest.fail("another process was begun")
+    )
     with ahead.compiled_ahead():
         pass
 
@@ -22,7 +24,9 @@ def test_where_nothing_is_compiled_another_process_does_it(tmp_path: Path, monke
     begin = subprocess.Popen
     monkeypatch.setattr(ahead, "_is_compiled", lambda: False)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(ahead.subprocess, "Popen", lambda *_, **__: begin([sys.executable, "-c", code]))
+    monkeypatch.setattr(
+        "budgetseg.labelling.ahead.subprocess.Popen", lambda *_, **__: begin([sys.executable, "-c", code])
+    )
     with ahead.compiled_ahead():
         pass
     assert (tmp_path / "done").exists()
