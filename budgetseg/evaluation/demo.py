@@ -17,7 +17,7 @@ from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 
 __all__ = ["CLIP_MS", "NO_BOUND", "DemoRow", "label_clip", "label_street"]
 
-SHARES = (0.06, 0.3, 0.8)
+SHARES = (0.12, 0.35, 0.8)
 """Of what all descriptors cost, for the three budgets; what all else takes is added."""
 
 NO_BOUND = "no bound"
