@@ -10,6 +10,7 @@ CLIP ?= $(firstword $(wildcard $(or $(BUDGETSEG_DATA),../shared/data)/clips/*.mp
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,test-train]'
+	$(BIN)/python -c "import budgetseg; [budgetseg.load(name) for name in ('synthetic', 'camvid')]"  # compiles, once
 	touch $@
 
 demo: $(READY)  ## a rendered street at three budgets, and a real clip: CLIP=VIDEO, or one of the data at hand

@@ -17,7 +17,7 @@ from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 
 __all__ = ["CLIP_MS", "NO_BOUND", "DemoRow", "label_clip", "label_street"]
 
-SHARES = (0.06, 0.3, 0.8)
+SHARES = (0.12, 0.35, 0.8)
 """Of what all descriptors cost, for the three budgets; what all else takes is added."""
 
 NO_BOUND = "no bound"
@@ -76,7 +76,7 @@ def _accuracy(truth: Labelling, labels: UInt8) -> Accuracy:
 def label_clip(job: Job, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
     """Label a video within `CLIP_MS` a frame, in a folder of its own; its ledger."""
     budget = Budget(CLIP_MS * clip.count() / 1e3)
-    return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "clip")).ledgers[-1]
+    return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "your-clip")).ledgers[-1]
 
 
 def _run(job: Job, order: Order) -> Done:

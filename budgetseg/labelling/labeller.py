@@ -23,6 +23,7 @@ from budgetseg.inference.label import Earlier, Labelled, Request, label_video
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
 from budgetseg.inference.window import Engine
+from budgetseg.labelling.ahead import compiled_ahead
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine, is_possible
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.machine import cache_folder
@@ -68,7 +69,8 @@ class Labeller:
             "supervoxels are made ready: code is compiled where it is not in the cache, costs are read or measured"
         )
         descriptors = open_descriptors(model.classifiers.names, model.networks)
-        warm_up_descriptors(descriptors)
+        with compiled_ahead():
+            warm_up_descriptors(descriptors)
         guarded = [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)]
         engine = Engine(
             model.classifiers,

@@ -18,7 +18,7 @@ OPACITY = 0.7
 
 
 def draw(work: Path) -> Figure:
-    """A frame, its labels at every budget of the demo, and its true classes."""
+    """A frame, its labels at every budget of the demo with the accuracy in all frames, and its true classes."""
     video, truth = render(SEED)
     *rows, _ = label_street(Job(load("synthetic")), video, truth, work)
     frame, colours = video.frames[FRAME], truth.classes.colours
@@ -26,8 +26,8 @@ def draw(work: Path) -> Figure:
     show(panels[0], frame, "a frame")
     for panel, row in zip(panels[1:-1], rows, strict=True):
         labels = read_label_pngs(work / "street" / row.budget / "labels")[FRAME]
-        title = f"{row.ledger['spent_s']:.2f} s: {100 * row.accuracy.overall:.1f} % right"
-        show(panel, blend(frame, labels, colours, OPACITY), title)
+        right, average = (f"{100 * share:.0f} %" for share in (row.accuracy.overall, row.accuracy.class_average))
+        show(panel, blend(frame, labels, colours, OPACITY), f"{row.ledger['spent_s']:.2f} s: {right}, {average}")
     show(panels[-1], blend(frame, truth.labels[FRAME], colours, OPACITY), "true classes")
     return figure
 

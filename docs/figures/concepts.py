@@ -178,7 +178,7 @@ def show(panel: Axes, picture: UInt8, title: str) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a small PNG."""
-    figure.savefig(buffer := BytesIO(), dpi=110)
+    figure.savefig(buffer := BytesIO(), dpi=110, bbox_inches="tight", pad_inches=0.05)
     Image.open(buffer).convert("RGB").quantize(128).save(path, optimize=True)
     print(path)
 
