@@ -148,17 +148,12 @@ def _heed_ctrl_c() -> None:
 
 
 @pytest.mark.parametrize(("stop", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
-<<<<<<< HEAD
 def test_a_stopped_command_says_so_and_leaves_nothing(
     tmp_path: Path, street: Path, stop: signal.Signals, word: str
 ) -> None:
-    words = [sys.executable, "-m", "budgetseg", "supervoxels", str(street), "--json", "-o", str(tmp_path / "out")]
-=======
-def test_a_stopped_command_says_so_and_leaves_nothing(tmp_path: Path, stop: signal.Signals, word: str) -> None:
-    street, out_folder = write_street(tmp_path / "street.mp4", 40, (320, 240)), tmp_path / "new" / "out"
+    out_folder = tmp_path / "new" / "out"
     out_folder.parent.mkdir()
     words = [sys.executable, "-m", "budgetseg", "supervoxels", str(street), "--json", "-o", str(out_folder)]
->>>>>>> wt-a
     pipe = subprocess.PIPE
     # A suite that a shell runs in the background ignores Ctrl-C, and so would the command.
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, preexec_fn=_heed_ctrl_c) as process:
