@@ -14,7 +14,7 @@ unique, so that this changes the time and not the result.
 Energies are counted in whole numbers, of which a power of two makes one: sums are exact and the end is certain.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,19 +64,27 @@ def expand(
         true, the result is the best labelling so far, not worse than the start or the labels of the unaries
     """
     first = None if start is None else check_labels(problem, start)
-    labels = problem.unary.argmin(axis=1).astype(np.int32) if first is None else first.copy()
+    likely = problem.unary.argmin(axis=1).astype(np.int32)
+    labels = likely.copy() if first is None else first.copy()
     if enough():
-        return labels
+        return _best(problem, [labels, likely])
     run = _prepare(problem, labels, memory)
     own = labels[run.arcs.order]
     if first is None:
         if enough():
             return labels
         descend(run.arcs, run.terms, own)
-    _minimise(run, own, enough)
+    is_done = _minimise(run, own, enough)
     labels[run.arcs.order] = own
     # Whole numbers may call two labellings different that are not: then the start is as good as what was found.
-    return labels if first is None or energy(problem, labels) <= energy(problem, first) else first
+    return _best(problem, [labels, *([] if first is None else [first]), *([] if is_done else [likely])])
+
+
+def _best(problem: Problem, labellings: Sequence[Int32]) -> Int32:
+    """The first with the least energy."""
+    if len(labellings) == 1:
+        return labellings[0]
+    return min(labellings, key=lambda labels: energy(problem, labels))
 
 
 def _prepare(problem: Problem, labels: Int32, memory: Memory | None) -> _Run:
@@ -91,8 +99,8 @@ def _prepare(problem: Problem, labels: Int32, memory: Memory | None) -> _Run:
     return _Run(arcs, make_terms(problem, (unary, reach, free), arcs, scale), moves, make_search(len(arcs.order)))
 
 
-def _minimise(run: _Run, labels: Int32, enough: Callable[[], bool]) -> None:
-    """Change labels until no move gains, nor any node alone, or it is enough."""
+def _minimise(run: _Run, labels: Int32, enough: Callable[[], bool]) -> bool:
+    """Change labels until no move gains, nor any node alone, or it is enough; whether it was the former."""
     arcs, terms, moves, search = run
     n_moves = 1 + _UNASKED // (1 + len(labels) + len(arcs.head))
     turn = np.array([0, terms.unary.shape[1]])
@@ -100,6 +108,7 @@ def _minimise(run: _Run, labels: Int32, enough: Callable[[], bool]) -> None:
         _move(arcs, terms, labels, moves, search, turn, n_moves)
         if turn[_WAITING] == 0 and moves.irregular[0] and descend(arcs, terms, labels):
             turn[:] = 0, terms.unary.shape[1]
+    return bool(turn[_WAITING] == 0)
 
 
 @kernel

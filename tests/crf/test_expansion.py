@@ -209,6 +209,14 @@ def test_the_later_it_is_enough_the_lower_the_energy(
         assert endless.n_asked > problem.n_labels
 
 
+def test_a_start_that_is_out_of_date_is_not_kept_where_it_is_enough_at_once() -> None:
+    problem = street()
+    stale, likely = np.zeros(problem.n_nodes, np.int32), np.argmin(problem.unary, axis=1)
+    assert energy(problem, likely.astype(np.int32)) < energy(problem, stale)
+    for limit in range(3):
+        assert energy(problem, expand(problem, stale, None, Patience(limit))) <= energy(problem, likely)
+
+
 def test_once_it_was_enough_nobody_asks_again() -> None:
     for begin in (None, random_labels(street(), 0)):
         for limit in range(4):
