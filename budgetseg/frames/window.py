@@ -357,14 +357,23 @@ class WindowRun:
         return list(dict.fromkeys(keys))
 
     def _queue(self, plan: Plan, end_s: float) -> Iterator[Ask]:
-        """Questions in the order of their worth, as long as they fit, then smaller ones."""
-        for asks in (self._worthy(plan), self._small_change(plan)):
-            for ask in asks:
-                if self.stopped() or not self._fits(ask, plan, end_s):
-                    self._work_left = True
-                    break
-                if any(recipe.network == ask.network for recipe in self._recipes):
-                    yield from self._issue([ask])
+        """Questions in the order of their worth; where one does not fit, a smaller one that does."""
+        wanted, smaller = self._worthy(plan), self._small_change(plan)
+        for ask in wanted:
+            while not self.stopped() and not self._fits(ask, plan, end_s):
+                self._work_left = True
+                other = next(smaller, None)
+                if other is None or not self._fits(other, plan, end_s):
+                    return
+                yield from self._issue([other])
+            if self.stopped():
+                self._work_left = True
+                return
+            if self._can_ask(ask.network):
+                yield from self._issue([ask])
+
+    def _can_ask(self, network: str) -> bool:
+        return any(recipe.network == network for recipe in self._recipes)
 
     def _issue(self, asks: Iterable[Ask]) -> Iterator[Ask]:
         for ask in asks:
@@ -387,7 +396,7 @@ class WindowRun:
     def _small_change(self, plan: Plan) -> Iterator[Ask]:
         """What a cheaper network would say about frames between key frames."""
         for recipe in self.engine.recipes[: self.engine.recipes.index(plan.recipe)]:
-            if recipe.network != plan.recipe.network:
+            if recipe.network != plan.recipe.network and self._can_ask(recipe.network):
                 known = sorted({ask.frame for ask in self._issued})
                 yield from (Ask(recipe.network, key) for key in fill(self.evidence.decoded, known))
 
@@ -401,8 +410,8 @@ class WindowRun:
         return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
-        last_s = self._asked_s.get(ask.network, [0.0])[-1]
-        call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), last_s)
+        lately_s = sorted(self._asked_s.get(ask.network, [0.0])[-3:])  # one that waited for a core says little
+        call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), lately_s[len(lately_s) // 2])
         n_keys = max((len(own) for own in self.evidence.answers.values()), default=1)
         paint_s = SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys)
         sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._sharp_s

@@ -8,7 +8,7 @@ import pytest
 from budgetseg.learning.plans import Learned, mark_of
 from budgetseg.learning.unlabelled import with_opinion
 from budgetseg.simulation import Arena, reward
-from tests.learning.test_plans import MODEL, table_with_needs
+from tests.simulation.arenas import MODEL, table_with_needs
 
 
 def test_what_all_descriptors_say_is_the_truth_of_a_video_without_labels() -> None:
