@@ -15,8 +15,8 @@ from budgetseg.types import Classes, Float32, UInt8
 
 __all__ = ["FrameEngine", "Network", "fitting", "scale_of"]
 
-BALANCE = 0.05
-"""Fusing smooths, which costs rare and thin classes: a class counts its share of the training pixels to minus this."""
+BALANCE = 0.1
+"""Fusing and following edges cost rare and thin classes: each counts its share of the training pixels to minus this."""
 
 
 class Network(Protocol):

@@ -33,9 +33,13 @@ def warm_up_frames(engine: FrameEngine) -> None:
 
 
 def calibrate_frames(engine: FrameEngine) -> bool:
-    """Time everything on rendered streets, unless it was done before; whether it was now. Call the above first."""
+    """Time everything on rendered streets; whether it was the first time. Call the above first.
+
+    Where it was done before, a short look is enough: what was learned while others used the machine is too dear.
+    """
     lines = [f"frames {name} {engine.threads}" for name in (*engine.networks, *STAGES)]
     if all(line in engine.stages for line in lines):
+        _label(engine, SIZE, N_FRAMES // 2)
         return False
     _log.info("networks and stages are timed on rendered streets")
     for _ in range(N_ROUNDS):
