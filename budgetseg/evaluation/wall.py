@@ -17,16 +17,19 @@ import numpy as np
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.network import NAMES
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none, pixels_of, write_results
 from budgetseg.inference.episode import Selection
-from budgetseg.inference.label import Request, label_video
+from budgetseg.inference.label import Labelled, Request, label_video
 from budgetseg.labelling import Labeller
+from budgetseg.labelling.strategy import METHOD, counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
+from budgetseg.policy.learned import learned_for
 from budgetseg.simulation import NOT_COUNTED
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource
@@ -117,19 +120,33 @@ Method = Callable[[VideoSource, float, int], _Answer]
 """(video, budget_s, seed) -> answer."""
 
 
-def _static(setting: _Setting) -> Method:
-    """What `budgetseg label` does: the static plans, among all descriptors of the model."""
-    names = setting.model.classifiers.names
+def _supervoxels(policy: str, setting: _Setting) -> Method:
+    """What `budgetseg label --engine supervoxels` does, among all descriptors of the model."""
+    names, labeller = setting.model.classifiers.names, Labeller(setting.model, setting.cores, policy)
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
         request = Request((Budget(budget_s),), density=setting.per_frame, seed=seed)
-        labelled = setting.labeller.label(source, request)
-        computed = labelled.ledgers[-1].descriptors
+        labelled = labeller.label(source, request)
         n_supervoxels = sum(len(why.known.supervoxels) for why in labelled.whys)
-        counts = {name: computed[name].count if name in computed else 0 for name in names}
-        return _Answer(labelled.labels[-1], n_supervoxels, counts)
+        return _Answer(labelled.labels[-1], n_supervoxels, _counts(labelled, names))
 
     return label
+
+
+def _frames(setting: _Setting) -> Method:
+    """What `budgetseg label` does where the model has a network; counted are questions to networks."""
+    names = [name for name in setting.model.classifiers.names if name in NAMES]
+
+    def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
+        labelled = setting.labeller.label_frames(source, Request((Budget(budget_s),), seed=seed))
+        return _Answer(labelled.labels[-1], 0, _counts(labelled, names))
+
+    return label
+
+
+def _counts(labelled: Labelled, names: Sequence[str]) -> dict[str, int]:
+    computed = labelled.ledgers[-1].descriptors
+    return {name: computed[name].count if name in computed else 0 for name in names}
 
 
 def _keyframes(network: str, setting: _Setting) -> Method:
@@ -146,23 +163,27 @@ def _keyframes(network: str, setting: _Setting) -> Method:
 
 
 METHODS: dict[str, Callable[[_Setting], Method]] = {
-    "static": _static,
+    "static": partial(_supervoxels, "static"),
+    "budget-wanted-full": partial(_supervoxels, "learned"),
+    "frames": _frames,
     "keyframes": partial(_keyframes, "dcnn"),
     "keyframes-large": partial(_keyframes, "dcnn_large"),
 }
-_NEEDS = {"keyframes": "dcnn", "keyframes-large": "dcnn_large"}
+_NEEDS = {"frames": "dcnn", "keyframes": "dcnn", "keyframes-large": "dcnn_large"}
 
 
 def check_methods(names: Sequence[str], model: Model) -> tuple[str, ...]:
     """The methods of these names, refused where the model lacks the network; `all` are those for which it does not."""
-    lacking = [name for name, need in _NEEDS.items() if need not in model.classifiers.names]
+    lacking = {name: need for name, need in _NEEDS.items() if need not in model.classifiers.names}
+    if learned_for(model.policies, METHOD, counted(model)) is None:
+        lacking["budget-wanted-full"] = "a learned policy"
     if list(names) == ["all"]:
         return tuple(name for name in METHODS if name not in lacking)
     for name in names:
         if name not in METHODS:
             raise UsageError(f"no method '{name}' for the wall clock; choose from all, {', '.join(METHODS)}")
         if name in lacking:
-            raise UsageError(f"{name} needs {_NEEDS[name]}, which the model was trained without")
+            raise UsageError(f"{name} needs {lacking[name]}, which the model was trained without")
     return tuple(names)
 
 

@@ -10,7 +10,7 @@ from budgetseg.policy import plan_policy, random_policy
 from budgetseg.policy.learned import learned_for
 from budgetseg.policy.static import NOT_COUNTED, plan_for
 
-__all__ = ["POLICIES", "counted", "strategy_of"]
+__all__ = ["METHOD", "POLICIES", "counted", "strategy_of"]
 
 METHOD = "budget-wanted"
 """The learned method that labels."""

@@ -57,7 +57,7 @@ def rows(scenes: Path, model: Model, tmp_path_factory: pytest.TempPathFactory) -
         patch.setenv("BUDGETSEG_CACHE", str(folder / "cache"))
         results = evaluate_wall(model, plan, experiment, folder, 1, told.append)
     assert json.loads((folder / "results.json").read_text()) == results
-    assert sum(told) == n_runs(plan, model, experiment) == 1 + 2 * 3 * 2
+    assert sum(told) == n_runs(plan, model, experiment) == 1 + 3 * 3 * 2
     found: list[Row] = results["rows"]
     return found
 
@@ -65,7 +65,7 @@ def rows(scenes: Path, model: Model, tmp_path_factory: pytest.TempPathFactory) -
 def test_there_is_a_row_for_each_method_budget_seed_and_video_and_one_for_all(rows: list[Row]) -> None:
     expected = [
         (method, seed, video)
-        for method in ("static", "keyframes")
+        for method in ("static", "frames", "keyframes")
         for _ in BUDGETS
         for seed in (0, 1)
         for video in ("d", "all")
@@ -80,7 +80,7 @@ def test_there_is_a_row_for_each_method_budget_seed_and_video_and_one_for_all(ro
 
 def test_a_share_is_the_same_number_of_seconds_for_all_methods(rows: list[Row]) -> None:
     shares = [row for row in rows if row["budget_fraction"] == 0.5]
-    assert len(shares) == 8
+    assert len(shares) == 12
     assert len({row["budget_s"] for row in shares}) == 1
     full_s = 2 * shares[0]["budget_s"]
     for row in rows:
@@ -93,9 +93,9 @@ def test_what_was_computed_is_counted(rows: list[Row]) -> None:
         assert row["descriptors"] == list(row["descriptor_counts"])
         if row["budget_s"] is None:
             n = N_FRAMES["d"]
-            counts = {"static": {"colour": 12 * n, "dcnn": 12 * n}, "keyframes": {"dcnn": n}}
+            counts = {"static": {"colour": 12 * n, "dcnn": 12 * n}, "frames": {"dcnn": n}, "keyframes": {"dcnn": n}}
             assert row["descriptor_counts"] == counts[row["method"]]
-            assert row["n_supervoxels"] == {"static": 12 * n, "keyframes": 0}[row["method"]]
+            assert row["n_supervoxels"] == {"static": 12 * n, "frames": 0, "keyframes": 0}[row["method"]]
 
 
 def test_pixels_are_judged_at_full_size_where_they_have_labels() -> None:
@@ -162,10 +162,14 @@ class _Counting:
 
 
 def test_methods_are_refused_where_there_is_no_such_one_or_no_network(model: Model) -> None:
-    assert check_methods(["all"], model) == ("static", "keyframes")
+    assert check_methods(["all"], model) == ("static", "frames", "keyframes")
     assert check_methods(["keyframes"], model) == ("keyframes",)
-    with pytest.raises(UsageError, match=r"^no method 'crf' for the wall clock; choose from all, static, keyframes, "):
+    with pytest.raises(
+        UsageError, match=r"^no method 'crf' for the wall clock; choose from all, static, budget-wanted-full, "
+    ):
         check_methods(["crf"], model)
+    with pytest.raises(UsageError, match="budget-wanted-full needs a learned policy"):
+        check_methods(["budget-wanted-full"], model)
     with pytest.raises(UsageError, match=r"^keyframes-large needs dcnn_large, which the model was trained without$"):
         check_methods(["keyframes-large"], model)
 
