@@ -19,7 +19,6 @@ from budgetseg.learning.plans import Learned
 from budgetseg.learning.policies import split_clips
 from budgetseg.learning.search import Recipe, search
 from budgetseg.learning.train import read_fitted
-from budgetseg.learning.unlabelled import with_opinion
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import LearnedPolicy
 from budgetseg.simulation import Arena
@@ -46,12 +45,8 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
 
 
 def _learned(model: Model, work: Path) -> Learned:
-    tables, unlabelled = (
-        [read_table(card.parent) for card in sorted((work / place).rglob("video.json"))]
-        for place in ("table", "unlabelled")
-    )
-    said = read_fitted(work / "classifiers").out_of_fold
-    return Learned(model, tables, said, [with_opinion(model, table) for table in unlabelled])
+    tables = [read_table(card.parent) for card in sorted((work / "table").rglob("video.json"))]
+    return Learned(model, tables, read_fitted(work / "classifiers").out_of_fold)
 
 
 def _accuracy(judge: Judge, player: Player, fraction: float) -> tuple[float, float]:
