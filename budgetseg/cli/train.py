@@ -70,15 +70,6 @@ def train(
     policy_limit: Annotated[
         float, typer.Option(min=1, help="Seconds of computing for each policy; then it is not the same twice.")
     ] = math.inf,
-    unlabelled: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="VIDEO",
-            help="A video without labels, at the frame rate of those to be labelled: plans and policies are learned "
-            "from it, too, by what all descriptors together say of it. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of learning policies.")] = 0,
     work: Annotated[
         Path | None, typer.Option(help="Folder for what is in the making.", show_default="OUTPUT-work")
@@ -99,7 +90,6 @@ def train(
     from budgetseg.learning.policies import Recipe as PolicyRecipe
     from budgetseg.learning.train import TrainRecipe, train_model
     from budgetseg.supervoxels.tiers import tier_named
-    from budgetseg.video import open_video
 
     names = None if descriptors is None else parse_names(descriptors)
     plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
@@ -113,7 +103,6 @@ def train(
         ).within(policy_limit)
         if policies
         else None,
-        unlabelled=tuple(open_video(path) for path in unlabelled or ()),
     )
     with ExitStack() as stages:
 

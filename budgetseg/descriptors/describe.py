@@ -5,23 +5,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.calibrate import warm_up
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import available, open_descriptors
 from budgetseg.descriptors.table import VideoTable, read_settings, write_table
-from budgetseg.errors import OutputError, UsageError
+from budgetseg.errors import OutputError
 from budgetseg.files import atomic_folder, forget_leftovers
 from budgetseg.processes import advance_parent, in_processes
 from budgetseg.supervoxels import segment, usual_density
 from budgetseg.supervoxels.truth import count_labels
-from budgetseg.types import Int32, Int64, Video
-from budgetseg.video import VideoSource
 
-__all__ = ["Plan", "count_frames", "describe_dataset", "describe_videos", "table_folder"]
+__all__ = ["Plan", "count_frames", "describe_dataset", "table_folder"]
 
 _log = logging.getLogger(__name__)
 
@@ -102,52 +98,23 @@ def count_frames(plan: Plan) -> int:
     return sum(video.n_frames for split in dict.fromkeys(plan.splits) for video in dataset.videos(split))
 
 
-def describe_videos(
-    sources: Sequence[VideoSource],
-    plan: Plan,
-    folder: Path,
-    cores: int = 1,
-    advance: Callable[[int], None] = lambda _: None,
-) -> list[Path]:
-    """Tables of videos without labels, as those of a plan; `advance` is told of each of them."""
-    settings, places = _settings(plan, open_descriptors(plan.names, plan.networks)), []
-    n_labels = len(open_dataset(plan.dataset, plan.root).classes)
-    for source in sources:
-        place = folder / source.name
-        if place in places:
-            raise UsageError(f"two videos are called '{source.name}'; rename one of them")
-        if not _is_done(place, settings):
-            _make_room([place])
-            job = _Job(plan, "", source.name, place, settings, cores)
-            write_table(_table_of(source.read(), job, lambda n, _: np.zeros((n, n_labels), np.int64)), place)
-        places.append(place)
-        advance(1)
-    return places
-
-
 def _describe_video(job: _Job) -> None:
     import cv2
 
     cv2.setNumThreads(1)
-    dataset = open_dataset(job.plan.dataset, job.plan.root)
+    plan = job.plan
+    dataset = open_dataset(plan.dataset, plan.root)
     (labelled,) = [video for video in dataset.videos(job.split) if video.name == job.video]
-
-    def count(_: int, ids: Int32) -> Int64:
-        return count_labels(ids, labelled.labels(), len(dataset.classes), labelled.labelled)
-
-    write_table(_table_of(labelled.video(), job, count), job.folder)
-
-
-def _table_of(video: Video, job: _Job, truth_of: Callable[[int, Int32], Int64]) -> VideoTable:
-    """The table of a video; `truth_of` counts the labels of so many supervoxels (N, L), given the ids of pixels."""
-    plan, n_frames = job.plan, len(video.frames)
+    video = labelled.video()
     descriptors = open_descriptors(plan.names, plan.networks, frames=video.frames)
     warm_up(descriptors)
-    supervoxels = segment(video.frames, (plan.per_frame or usual_density(video)) * n_frames, plan.tier)
-    tell = _in_frames(n_frames, len(supervoxels))
+    n = (plan.per_frame or usual_density(video)) * labelled.n_frames
+    supervoxels = segment(video.frames, n, plan.tier)
+    truth = count_labels(supervoxels.ids, labelled.labels(), len(dataset.classes), labelled.labelled)
+    tell = _in_frames(labelled.n_frames, len(supervoxels))
     values, costs = measure(Scene.of(video.frames, supervoxels), descriptors, job.threads, tell)
-    truth = truth_of(len(supervoxels), supervoxels.ids)
-    return VideoTable(job.video, n_frames, supervoxels.graph, truth, values, costs, job.settings)
+    table = VideoTable(labelled.name, labelled.n_frames, supervoxels.graph, truth, values, costs, job.settings)
+    write_table(table, job.folder)
 
 
 def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:

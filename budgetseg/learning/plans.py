@@ -33,19 +33,16 @@ class Learned:
     model : without plans
     tables : that it has learned from
     out_of_fold : (N, 2^D, L), what H says of the supervoxels of all tables, one after the other
-    unlabelled : tables of videos without labels, with the model's opinion for truth
     """
 
     model: Model
     tables: Sequence[VideoTable]
     out_of_fold: Float32
-    unlabelled: Sequence[VideoTable] = ()
 
     def arenas(self, costs: str) -> list[Arena]:
-        """The tables, as classifiers see them that have not seen them, then those without labels."""
+        """The tables, as classifiers see them that have not seen them."""
         said = np.split(self.out_of_fold, np.cumsum([len(table.graph) for table in self.tables])[:-1])
-        labelled = [Arena.of(self.model, table, costs, own) for table, own in zip(self.tables, said, strict=True)]
-        return labelled + [Arena.of(self.model, table, costs) for table in self.unlabelled]
+        return [Arena.of(self.model, table, costs, own) for table, own in zip(self.tables, said, strict=True)]
 
 
 def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -87,8 +84,7 @@ def mark_of(learned: Learned, recipe: object) -> str:
     """Another one where something else was learned, or costs are others."""
     h, crf = learned.model.classifiers, learned.model.crf
     digest = sha256(repr((recipe, BUDGETS, h.names, crf.contrast)).encode())
-    tables = (*learned.tables, *learned.unlabelled)
-    costs = [array for table in tables for array in (table.costs.private_s, table.costs.resource_s)]
+    costs = [array for table in learned.tables for array in (table.costs.private_s, table.costs.resource_s)]
     for array in (crf.unary_weight, crf.unary_bias, crf.pair, learned.out_of_fold, *costs):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

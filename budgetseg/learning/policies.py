@@ -112,7 +112,7 @@ def learn_policies(
             if policy is None:
                 arenas = arenas or learned.arenas(costs)
                 journal = Journal(place.name, tell)
-                policy = _learn(arenas, len(learned.tables), among, method, recipe, cores, journal)
+                policy = _learn(arenas, among, method, recipe, cores, journal)
                 _write(place, mark, policy, journal)
             policies.append(policy)
             advance(1)
@@ -148,15 +148,8 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
 
 
 def _learn(
-    arenas: Sequence[Arena],
-    n_labelled: int,
-    among: Sequence[str],
-    method: str,
-    recipe: Recipe,
-    cores: int,
-    journal: Journal,
+    arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
 ) -> LearnedPolicy:
-    """A policy from arenas, the first of which have labels of their own and tell what to expect."""
     train, held_out = (Judge(clips, among, recipe.balance, cores) for clips in split_clips(arenas))
     player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
     player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
@@ -165,12 +158,12 @@ def _learn(
     learned = [arenas[0].model.classifiers.names.index(name) for name in among]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
     player = replace(player, policy=LinearPolicy(weights, extended=True))
-    expected = _expected(Judge(arenas[:n_labelled], among, recipe.balance, cores), player)
+    expected = _expected(Judge(arenas, among, recipe.balance, cores), player)
     return LearnedPolicy(method, tuple(among), arenas[0].pricing, player.policy, expected)
 
 
 def _expected(judge: Judge, player: Player) -> tuple[Expected, ...]:
-    """Accuracy in videos, as classifiers see them that have not seen them; more time is never expected to hurt."""
+    """Accuracy in all videos, as classifiers see them that have not seen them; more time is never expected to hurt."""
     pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas)
     found = []
     for fraction in BUDGETS:

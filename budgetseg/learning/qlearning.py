@@ -93,8 +93,7 @@ def learn_wholes(
 
 def n_scores(learned: Learned) -> int:
     """How many scores there are: of every set of descriptors in every video."""
-    n_videos = len(learned.tables) + len(learned.unlabelled)
-    return sum(n_videos << len(names) for names in variants_of(learned.model.classifiers.names)[-1:])
+    return sum(len(learned.tables) << len(names) for names in variants_of(learned.model.classifiers.names)[-1:])
 
 
 def _read(store: Path, mark: str) -> Float64 | None:

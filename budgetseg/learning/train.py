@@ -1,7 +1,7 @@
 """From labelled videos to a model: the job behind `budgetseg train`.
 
     networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF
-    ─► videos without labels, if any ─► static plans ─► Baseline3 ─► policies ─► model
+    ─► static plans ─► Baseline3 ─► policies ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
 """
@@ -26,7 +26,7 @@ from budgetseg.crf.learning import Example, learn_crf, potts
 from budgetseg.crf.learning import Recipe as CrfRecipe
 from budgetseg.crf.potentials import Crf, Evidence, expected_inputs
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset, describe_videos
+from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
 from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
@@ -37,10 +37,8 @@ from budgetseg.learning.policies import Recipe as PolicyRecipe
 from budgetseg.learning.policies import learn_policies, n_policies
 from budgetseg.learning.qlearning import learn_wholes, n_scores
 from budgetseg.learning.stages import Stage
-from budgetseg.learning.unlabelled import with_opinion
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.types import Float32
-from budgetseg.video import VideoSource
 
 __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
 
@@ -60,7 +58,6 @@ class TrainRecipe:
     plans : of choosing static plans, and of Baseline3; None for neither
     networks : of those that are trained where none are given
     policies : of learning them; None for none
-    unlabelled : videos without labels, for plans and policies
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
@@ -68,7 +65,6 @@ class TrainRecipe:
     plans: PlanRecipe | None = field(default_factory=PlanRecipe)
     networks: NetworkRecipe = field(default_factory=NetworkRecipe)
     policies: PolicyRecipe | None = field(default_factory=PolicyRecipe)
-    unlabelled: tuple[VideoSource, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,8 +102,7 @@ def train_model(
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
     model = Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings)
-    unlabelled = _describe_unlabelled(recipe.unlabelled, plan, work / "unlabelled", cores, stage)
-    learned = Learned(model, tables, fitted.out_of_fold, [with_opinion(model, table) for table in unlabelled])
+    learned = Learned(model, tables, fitted.out_of_fold)
     if recipe.plans is not None:
         advance = stage("static plans", n_plans(model.classifiers.names), "plans")
         model = replace(model, plans=choose_plans(learned, recipe.plans, work / "plans.json", cores, advance))
@@ -137,15 +132,6 @@ def _try_out(folder: Path) -> None:
 def _describe(plan: Plan, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:
     advance = stage("describe", count_frames(plan), "frames")
     return [read_table(place) for place in describe_dataset(plan, folder, cores, advance)]
-
-
-def _describe_unlabelled(
-    videos: Sequence[VideoSource], plan: Plan, folder: Path, cores: int, stage: Stage
-) -> list[VideoTable]:
-    if not videos:
-        return []
-    advance = stage("videos without labels", len(videos), "videos")
-    return [read_table(place) for place in describe_videos(videos, plan, folder, cores, advance)]
 
 
 def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, cores: int, stage: Stage) -> Fitted:
