@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetseg.descriptors.calibrate import known_costs, save_costs
+from budgetseg.descriptors.calibrate import known_costs
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
@@ -140,10 +140,12 @@ class Labeller:
         return label_frames(engine, source, request, stopped, earlier, started)
 
     def remember(self, folder: Path) -> None:
-        """Keep what was learned of this machine's speed for the next time; done at the end of the program."""
+        """Keep what was learned of stages for the next time; done at the end of the program.
+
+        Costs of descriptors begin anew, as they were measured at first: hours of runs beside other programs had left
+        them three times too low, and shares of the full cost with them.
+        """
         if folder.is_dir():
-            if "engine" in self.__dict__:
-                save_costs(self.engine.costs, folder)
             self._stages.save(folder)
 
 
