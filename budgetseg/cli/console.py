@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress"]
+__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "tell"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Rows = list[tuple[str, ...]]
@@ -21,6 +21,12 @@ Advance = Callable[[int], None]
 def print_json(value: Any) -> None:
     """Print one JSON object on standard output."""
     typer.echo(json.dumps(value, indent=2))
+
+
+def tell(what: str) -> None:
+    """On a terminal, what takes time now."""
+    if sys.stderr.isatty():
+        typer.echo(f"{what} ...", err=True)
 
 
 @contextmanager

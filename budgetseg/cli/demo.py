@@ -1,13 +1,12 @@
 """`budgetseg demo`: the main job on a street that is rendered on the spot, and on a clip of yours."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from budgetseg.cli.console import Rows, print_table, progress
+from budgetseg.cli.console import Rows, print_table, progress, tell
 
 if TYPE_CHECKING:
     from budgetseg.evaluation.demo import DemoRow
@@ -37,7 +36,7 @@ def demo(
     from budgetseg.report import write_report
 
     real = None if clip is None else open_counted(clip)  # refused before the work
-    _tell("rendering a street")
+    tell("rendering a street")
     video, truth = render(seed)
     rows = label_street(_job("synthetic"), video, truth, output)
     size = f"{video.shape[2]}×{video.shape[1]}"
@@ -62,14 +61,8 @@ def _job(model: str) -> "Job":
     from budgetseg.labelling.job import Job
     from budgetseg.labelling.loaded import load
 
-    _tell(f"getting the model '{model}' ready")
-    return Job(load(model), {"environment": environment()}, progress=progress, tell=_tell)
-
-
-def _tell(what: str) -> None:
-    """On a terminal, what takes time now."""
-    if sys.stderr.isatty():
-        typer.echo(f"{what} ...", err=True)
+    tell(f"getting the model '{model}' ready")
+    return Job(load(model), {"environment": environment()}, progress=progress, tell=tell)
 
 
 def _print_accuracy(rows: "Sequence[DemoRow]") -> None:

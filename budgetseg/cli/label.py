@@ -1,14 +1,13 @@
 """`budgetseg label`: every pixel of a video gets a class, within a budget."""
 
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from budgetseg.cli.complete import one_of
-from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
+from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, tell
 from budgetseg.cli.options import cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
@@ -141,12 +140,12 @@ def label(
         budget, scope = _budget_of(model or DEFAULT_MODEL, target_accuracy, budget, replay), "descriptors"
     order = Order(videos, _request(budget, scope, seed, replay), resume, replay, output, Wanted(npz, why), engine)
     tasks = order.tasks()  # all that can be refused is refused before the work
-    _tell("getting ready")
+    tell("getting ready")
     ready = SUPERVOXELS if engine == AUTO and (why or scope != "total") else order.wanted_engine
     loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready)
     done = []
     with ended_by_ctrl_c(STOPPING) as stopped:
-        job = Job(loaded, {"environment": environment()}, stopped, progress, _tell)
+        job = Job(loaded, {"environment": environment()}, stopped, progress, tell)
         for one in job.run(order, tasks):
             done.append(one)
             if not as_json:
@@ -182,12 +181,6 @@ def _request(budget: str | None, scope: str, seed: int, replay: Path | None) -> 
 
 def _model_of(order: "Order") -> str:
     return DEFAULT_MODEL if order.earlier is None else order.earlier.model.place
-
-
-def _tell(what: str) -> None:
-    """On a terminal, what takes time now."""
-    if sys.stderr.isatty():
-        typer.echo(f"{what} ...", err=True)
 
 
 def _print_done(done: "Done") -> None:

@@ -64,10 +64,9 @@ def expand(
         true, the result is the best labelling so far, not worse than the start or the labels of the unaries
     """
     first = None if start is None else check_labels(problem, start)
-    likely = problem.unary.argmin(axis=1).astype(np.int32)
-    labels = likely.copy() if first is None else first.copy()
+    labels = _likeliest(problem) if first is None else first.copy()
     if enough():
-        return _best(problem, [labels, likely])
+        return labels if first is None else _best(problem, [first, _likeliest(problem)])
     run = _prepare(problem, labels, memory)
     own = labels[run.arcs.order]
     if first is None:
@@ -77,7 +76,13 @@ def expand(
     is_done = _minimise(run, own, enough)
     labels[run.arcs.order] = own
     # Whole numbers may call two labellings different that are not: then the start is as good as what was found.
-    return _best(problem, [labels, *([] if first is None else [first]), *([] if is_done else [likely])])
+    others = [] if first is None else [first]
+    return _best(problem, [labels, *others] if is_done else [labels, *others, _likeliest(problem)])
+
+
+def _likeliest(problem: Problem) -> Int32:
+    """What nodes would take if they were alone."""
+    return np.asarray(problem.unary.argmin(axis=1), np.int32)
 
 
 def _best(problem: Problem, labellings: Sequence[Int32]) -> Int32:

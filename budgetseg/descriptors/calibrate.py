@@ -29,7 +29,7 @@ SAMPLE = 60  # supervoxels that each descriptor is timed on
 
 
 def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = time.perf_counter) -> CostModel:
-    """What descriptors cost on this machine, from earlier runs; those that were never seen are measured now."""
+    """What descriptors cost on this machine, as measured before; those that were never seen are measured now."""
     costs = CostModel.load(_place())
     new = [descriptor for descriptor in descriptors if not _is_known(descriptor, costs)]
     _log.info("costs of descriptors from %s", _place())
@@ -40,10 +40,10 @@ def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = 
     return costs
 
 
-def save_costs(costs: CostModel, folder: Path | None = None) -> None:
-    """Keep what was learned for the next run, where there is a place to keep it: the cache if none is given."""
+def save_costs(costs: CostModel) -> None:
+    """Keep what was measured for the next run, where there is a place to keep it."""
     with suppress(OutputError):
-        costs.save(_place() if folder is None else folder / FILE)
+        costs.save(_place())
 
 
 def calibrate(
