@@ -1,10 +1,15 @@
 """What several commands are tested with."""
 
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from budgetseg.cli.app import main
+from budgetseg.datasets.synthetic import render
+from budgetseg.types import Video
+from budgetseg.video import write_overlay
 
 
 @pytest.fixture
@@ -23,3 +28,13 @@ def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         return line
 
     return refused
+
+
+@pytest.fixture(scope="session")
+def long_street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Work for some seconds: the same thirty frames five times."""
+    video, _ = render(1, 30, (320, 240))
+    frames = np.tile(video.frames, (5, 1, 1, 1))
+    path = tmp_path_factory.mktemp("videos") / "long.mp4"
+    write_overlay(path, Video(frames, np.arange(len(frames)) / 25, "long"), rate=25.0)
+    return path

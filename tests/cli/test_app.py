@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 import budgetseg
 from budgetseg.cli.app import app, main
-from tests.labelling.streets import write_street
 
 Ending = tuple[int, str, str]
 
@@ -138,22 +137,17 @@ def test_an_error_that_nobody_expects_keeps_its_traceback(monkeypatch: pytest.Mo
         main()
 
 
-@pytest.fixture(scope="module")
-def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_street(tmp_path_factory.mktemp("videos") / "street.mp4", 40, (160, 120))
-
-
 def _heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize(("stop", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
 def test_a_stopped_command_says_so_and_leaves_nothing(
-    tmp_path: Path, street: Path, stop: signal.Signals, word: str
+    tmp_path: Path, long_street: Path, stop: signal.Signals, word: str
 ) -> None:
     out_folder = tmp_path / "new" / "out"
     out_folder.parent.mkdir()
-    words = [sys.executable, "-m", "budgetseg", "supervoxels", str(street), "--json", "-o", str(out_folder)]
+    words = [sys.executable, "-m", "budgetseg", "supervoxels", str(long_street), "--json", "-o", str(out_folder)]
     pipe = subprocess.PIPE
     # A suite that a shell runs in the background ignores Ctrl-C, and so would the command.
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, preexec_fn=_heed_ctrl_c) as process:

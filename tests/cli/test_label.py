@@ -17,10 +17,8 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
-from budgetseg.datasets.synthetic import render
 from budgetseg.models.find import bundled_models
-from budgetseg.types import Video
-from budgetseg.video import read_label_pngs, write_overlay
+from budgetseg.video import read_label_pngs
 from tests.labelling.streets import write_model, write_street
 
 MOTION = ("colour", "hog", "hof", "mbh")
@@ -42,16 +40,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_street(tmp_path_factory.mktemp("videos") / "street.mp4")
-
-
-@pytest.fixture(scope="module")
-def long_street(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Work for some seconds: the same thirty frames five times."""
-    video, _ = render(1, 30, (320, 240))
-    frames = np.tile(video.frames, (5, 1, 1, 1))
-    path = tmp_path_factory.mktemp("videos") / "long.mp4"
-    write_overlay(path, Video(frames, np.arange(len(frames)) / 25, "long"), rate=25.0)
-    return path
 
 
 def run(*words: object) -> str:
