@@ -162,7 +162,7 @@ class Episode:
 
     def start(self, choice: Choice) -> None:
         """A descriptor is being computed."""
-        _begin(self.handle, *choice)
+        _begin(self.handle, self.order, *choice)
 
     def recall(self, subsets: Int32, said: Float32) -> None:
         """What an earlier run has computed, and H said of it; its resources are gone."""
@@ -206,9 +206,9 @@ def _finish(handle, order, region):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _begin(handle, region, descriptor):  # type: ignore[no-untyped-def]
+def _begin(handle, order, region, descriptor):  # type: ignore[no-untyped-def]
     world, state = attach(handle)
-    begin(world, state, region, descriptor)
+    begin(world, state, order, region, descriptor)
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from budgetseg.inference.state import N_BINS, State, World
 from budgetseg.types import Int64
 
-__all__ = ["attach", "handle_of"]
+__all__ = ["attach", "handle_of", "inlined"]
 
 _N, _D, _L, _R, _PAIRS, _NEEDS, N_SIZES = range(7)
 
@@ -51,7 +51,12 @@ _int32, _int64, _uint8, _uint64, _float32, _float64, _bool = map(
 )
 
 
-@njit(inline="always")
+inlined = njit(cache=True, nogil=True, inline="always")
+"""Compiled into whatever calls it. To hand a world and a state from function to function is to count references to 29
+arrays, which takes longer than most steps do; there are none to count where `attach` has made them."""
+
+
+@inlined
 def attach(handle):  # type: ignore[no-untyped-def]
     """The world and the state behind a handle."""
     n, d, labels, r = handle[_N], handle[_D], handle[_L], handle[_R]

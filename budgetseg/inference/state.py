@@ -80,7 +80,8 @@ class State(NamedTuple):
     made : (R,) bool, resources that are there
     heap, where, rank : (N,), candidates ordered by rank; where each of them stands, or -1; float64 rank, lowest first
     order : (N,) int32, in which supervoxels are seeded
-    stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one
+    stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one; where it is not the
+        policy that ranks, is_stale are those whose rank is too low
     seed : (1,) uint64, of all that is random
     money : (7,) float64, by `LEFT_S` and the others
     counts : (8,) int64, by `N_HEAP` and the others

@@ -12,6 +12,7 @@ somewhere meets the same draws everywhere else.
 import numpy as np
 from numba import njit
 
+from budgetseg.inference.handle import inlined
 from budgetseg.inference.state import (
     AGAIN,
     BUSY,
@@ -85,7 +86,7 @@ def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
     return joined > 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
     """The candidate whose turn it is, or `NOBODY`; where there is none, one is seeded, at last some are reopened."""
     if state.counts[N_HEAP] == 0 and not seed_candidates(world, state, order, 1):
@@ -94,6 +95,10 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
         if state.counts[N_HEAP] == 0:
             return NOBODY
     i = state.heap[0]
+    while order != WANTED and state.is_stale[i]:  # its rank was too low
+        state.is_stale[i] = False
+        _move(state, i, _rank(world, state, order, i))
+        i = state.heap[0]
     if order == RANDOM and not state.counts[REOPENED]:
         state.money[TIME] = max(state.money[TIME], state.rank[i])
     state.visits[i] += 1
@@ -110,13 +115,13 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
             _push(state, i, _rank(world, state, order, i))
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _lacks(state, i):  # type: ignore[no-untyped-def]
     """Whether there is a descriptor to compute for i."""
     return state.counts[ENABLED] & ~state.subsets[i] != 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _fits(world, state, i):  # type: ignore[no-untyped-def]
     """Whether there is time for any of them."""
     for d in range(world.private_s.shape[1]):
@@ -125,13 +130,13 @@ def _fits(world, state, i):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def fits(state, cost_s):  # type: ignore[no-untyped-def]
     """Whether there is time for something; for a large lump, also if it takes half as much again as foretold."""
     return cost_s + 0.5 * max(cost_s - state.money[LUMP_S], 0.0) <= state.money[LEFT_S]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
     """Seconds that descriptor d of supervoxel i costs now: its own, and the resources that are not there."""
     cell = i * world.private_s.shape[1] + d
@@ -142,7 +147,7 @@ def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
     return seconds * state.money[PACE]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def costs_of(world, state, i, costs, shares):  # type: ignore[no-untyped-def]
     """Write what each descriptor of i costs now, (D,), and what it would if all who need a resource shared its cost.
 
@@ -162,7 +167,7 @@ def costs_of(world, state, i, costs, shares):  # type: ignore[no-untyped-def]
         costs[d], shares[d] = seconds * state.money[PACE], share * state.money[PACE]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def finish(world, state, order, i):  # type: ignore[no-untyped-def]
     """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
     _remove(state, i)
@@ -175,7 +180,7 @@ def give_up(world, state, order, i):  # type: ignore[no-untyped-def]
     _settle(world, state, order, i)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
     if state.status[i] == FINISHED or state.status[i] == AGAIN:  # had been reopened
         state.status[i] = FINISHED
@@ -190,24 +195,35 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
         if state.status[j] == UNSEEN:
             state.status[j] = CANDIDATE
             _push(state, j, _rank(world, state, order, j))
-        elif state.status[j] == CANDIDATE and order != RANDOM:
-            _move(state, j, _rank(world, state, order, j))
+        elif state.status[j] != CANDIDATE or order == RANDOM or state.counts[REOPENED]:
+            continue
+        elif order == WANTED:
+            _outdate(state, j)
+        else:
+            draw = uniform(state.seed[0], j, state.visits[j])
+            rank = _ranked(order, world.sizes[j], state.trust[j], state.sure[j], draw)
+            if rank < state.rank[j]:
+                _move(state, j, rank)
+            elif rank > state.rank[j]:  # soon enough when its turn comes: by then it may have moved often
+                state.is_stale[j] = True
 
 
-@njit(cache=True, nogil=True)
-def begin(world, state, i, d):  # type: ignore[no-untyped-def]
+@inlined
+def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there."""
     withdraw(state, i)
     cell, is_new = i * world.private_s.shape[1] + d, False
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         is_new |= not state.made[world.needed[k]] and world.users[world.needed[k]] > 1
         state.made[world.needed[k]] = True
-    if is_new:  # what costs less now may be wanted more; whoever is wanted less is found out when its turn comes
+    if (
+        is_new and order == WANTED
+    ):  # what costs less now may be wanted more; whoever is wanted less is found out when its turn comes
         for k in range(world.first[i], world.first[i + 1]):
             _outdate(state, world.others[k])
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def withdraw(state, i):  # type: ignore[no-untyped-def]
     """Something is being computed for i."""
     if state.where[i] != NOBODY:
@@ -218,7 +234,7 @@ def withdraw(state, i):  # type: ignore[no-untyped-def]
         state.status[i] = BUSY
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i was computed in so many seconds, and H now says so of it; i may be selected again."""
     if state.told[i]:
@@ -238,26 +254,31 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
         _push(state, i, _rank(world, state, order, i))
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _tell(world, state, i, sign):  # type: ignore[no-untyped-def]
     """Neighbours hear what H says of i, or forget it where the sign is -1."""
     state.told[i] = sign > 0
-    confidence = _confidence(state, i)
-    for k in range(world.first[i], world.first[i + 1]):
-        j, weight = world.others[k], sign * np.float32(world.weights[k])
-        state.trust[j] += weight
-        state.sure[j] += weight * confidence
-        for label in range(state.said.shape[1]):
-            state.about[j, label] += weight * state.said[i, label]
+    around = world.others[world.first[i] : world.first[i + 1]], world.weights[world.first[i] : world.first[i + 1]]
+    _hear(*around, state.trust, state.sure, state.about, state.said[i], sign, _confidence(state, i))
 
 
 @njit(cache=True, nogil=True)
+def _hear(others, weights, trust, sure, about, said, sign, confidence):  # type: ignore[no-untyped-def]
+    for k in range(len(others)):
+        j, weight = others[k], sign * np.float32(weights[k])
+        trust[j] += weight
+        sure[j] += weight * confidence
+        for label in range(len(said)):
+            about[j, label] += weight * said[label]
+
+
+@inlined
 def _confidence(state, i):  # type: ignore[no-untyped-def]
     """H's largest probability; 0 where nothing was computed."""
     return state.said[i].max() if state.subsets[i] > 0 else np.float32(0)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     """Lower ranks come first. Equal ones are told apart by a draw."""
     if order == WANTED:
@@ -268,17 +289,23 @@ def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
         return _confidence(state, i) + 1e-6 * draw
     if order == RANDOM:  # exponential waiting times: whoever comes next is anyone, however long others have waited
         return state.money[TIME] - np.log(draw)
+    return _ranked(order, world.sizes[i], state.trust[i], state.sure[i], draw)
+
+
+@njit(cache=True, nogil=True)
+def _ranked(order, size, trust, sure, draw):  # type: ignore[no-untyped-def]
+    """Rank by what is known of one."""
     if order == LARGE:
-        return -world.sizes[i] + 1e-6 * draw
-    sure = state.sure[i] / state.trust[i] if state.trust[i] > 1e-12 else np.float32(0)
+        return -size + 1e-6 * draw
+    sure = sure / trust if trust > 1e-12 else np.float32(0)
     if order == SURE:
         return -sure + 1e-6 * draw
     if order == UNSURE:
         return sure + 1e-6 * draw
-    return -np.exp(world.sizes[i]) * (1 - 0.9 * sure) + 1e-6 * draw
+    return -np.exp(size) * (1 - 0.9 * sure) + 1e-6 * draw
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _outdate(state, i):  # type: ignore[no-untyped-def]
     """The policy must rank i again, if it is a candidate."""
     if not state.is_stale[i]:
@@ -306,26 +333,26 @@ def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
     return state.heap[0] == i
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _push(state, i, rank):  # type: ignore[no-untyped-def]
     at = state.counts[N_HEAP]
     state.counts[N_HEAP] += 1
     state.rank[i] = rank
-    _rise(state, i, at)
+    _rise(state.heap, state.where, state.rank, i, at)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _move(state, i, rank):  # type: ignore[no-untyped-def]
     """Give a candidate another rank."""
     before = state.rank[i]
     state.rank[i] = rank
     if rank < before:
-        _rise(state, i, state.where[i])
+        _rise(state.heap, state.where, state.rank, i, state.where[i])
     else:
-        _sink(state, i, state.where[i])
+        _sink(state.heap, state.where, state.rank, state.counts[N_HEAP], i, state.where[i])
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _remove(state, i):  # type: ignore[no-untyped-def]
     at = state.where[i]
     state.where[i] = NOBODY
@@ -333,34 +360,33 @@ def _remove(state, i):  # type: ignore[no-untyped-def]
     last = state.heap[state.counts[N_HEAP]]
     if last != i:
         if state.rank[last] < state.rank[i]:
-            _rise(state, last, at)
+            _rise(state.heap, state.where, state.rank, last, at)
         else:
-            _sink(state, last, at)
+            _sink(state.heap, state.where, state.rank, state.counts[N_HEAP], last, at)
 
 
 @njit(cache=True, nogil=True)
-def _rise(state, i, at):  # type: ignore[no-untyped-def]
+def _rise(heap, where, rank, i, at):  # type: ignore[no-untyped-def]
     while at > 0:
-        above = state.heap[(at - 1) // 2]
-        if state.rank[above] <= state.rank[i]:
+        above = heap[(at - 1) // 2]
+        if rank[above] <= rank[i]:
             break
-        state.heap[at], state.where[above] = above, at
+        heap[at], where[above] = above, at
         at = (at - 1) // 2
-    state.heap[at], state.where[i] = i, at
+    heap[at], where[i] = i, at
 
 
 @njit(cache=True, nogil=True)
-def _sink(state, i, at):  # type: ignore[no-untyped-def]
-    n = state.counts[N_HEAP]
+def _sink(heap, where, rank, n, i, at):  # type: ignore[no-untyped-def]
     while True:
         below = 2 * at + 1
         if below >= n:
             break
-        if below + 1 < n and state.rank[state.heap[below + 1]] < state.rank[state.heap[below]]:
+        if below + 1 < n and rank[heap[below + 1]] < rank[heap[below]]:
             below += 1
-        child = state.heap[below]
-        if state.rank[child] >= state.rank[i]:
+        child = heap[below]
+        if rank[child] >= rank[i]:
             break
-        state.heap[at], state.where[child] = child, at
+        heap[at], where[child] = child, at
         at = below
-    state.heap[at], state.where[i] = i, at
+    heap[at], where[i] = i, at

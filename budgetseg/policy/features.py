@@ -8,6 +8,7 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 import numpy as np
 from numba import njit
 
+from budgetseg.inference.handle import inlined
 from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
 from budgetseg.supervoxels.graph import BINS
 
@@ -46,7 +47,7 @@ def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extende
     return [*paper, *EXTRAS, *(f"{cost} of {name}" for cost in ("cost", "share") for name in descriptors)]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def fill_features(world, state, i, costs, shares, extended, out):  # type: ignore[no-untyped-def]
     """Write φ(s) for supervoxel i into out (F,); costs and shares (D,) are as of `costs_of`."""
     n_descriptors, n_labels = len(costs), state.said.shape[1]

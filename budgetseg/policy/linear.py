@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.episode import Choice, Episode
-from budgetseg.inference.handle import attach
+from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
 from budgetseg.inference.steps import WANTED, costs_of, finish, fits, next_stale, re_rank, select, uniform
 from budgetseg.policy.features import fill_features, n_features
@@ -79,7 +79,7 @@ def _choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no
     return choose(world, state, weights, extended, noise, order, reopen)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def choose(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Select, decide and finish until a descriptor is wanted: (supervoxel, descriptor), or (-1, -1)."""
     while True:
@@ -89,7 +89,7 @@ def choose(world, state, weights, extended, noise, order, reopen):  # type: igno
         finish(world, state, order, i)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def decide(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
     while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
@@ -105,7 +105,7 @@ def decide(world, state, weights, extended, noise, order, reopen):  # type: igno
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _rank_stale(world, state, weights, extended, noise):  # type: ignore[no-untyped-def]
     """Rank those again of whom something has changed."""
     i = next_stale(state)
@@ -115,15 +115,15 @@ def _rank_stale(world, state, weights, extended, noise):  # type: ignore[no-unty
         i = next_stale(state)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-untyped-def]
     """The allowed action of the highest score, the first of equals, and by how much a descriptor is better than none.
 
     Finished is always allowed, unless reopened.
     """
     n_descriptors = world.private_s.shape[1]
-    seconds = np.empty(2 * n_descriptors)
-    costs, shares = seconds[:n_descriptors], seconds[n_descriptors:]
+    room = np.empty(3 * n_descriptors + 1)
+    costs, shares, scores = room[:n_descriptors], room[n_descriptors : 2 * n_descriptors], room[2 * n_descriptors :]
     costs_of(world, state, i, costs, shares)
     affordable = 0
     for d in range(n_descriptors):
@@ -133,13 +133,15 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
         return n_descriptors, -np.inf
     features = np.empty(weights.shape[1], np.float32)
     fill_features(world, state, i, costs, shares, extended, features)
+    scores[:] = 0.0
+    for f in range(len(features)):  # sums that do not wait for each other
+        for action in range(n_descriptors + 1):
+            scores[action] += weights[action, f] * features[f]
     best, best_score, wanted = NONE, 0.0, -np.inf
     for action in range(n_descriptors + 1):
         if action < n_descriptors and not affordable >> action & 1:
             continue
-        score = 0.0
-        for f in range(len(features)):
-            score += weights[action, f] * features[f]
+        score = scores[action]
         if noise > 0:
             draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
             score -= noise * np.log(-np.log(draw))

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.episode import Episode
+from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.state import LEAST_S, LEFT_S, PACE
 from budgetseg.inference.steps import cost_of
 from budgetseg.simulation.simulate import NOT_ASKED, look_up
@@ -43,11 +44,12 @@ class Script(NamedTuple):
 
 def follow(episode: Episode, said: Float32, script: Script, times_s: Float64 = NOT_ASKED) -> None:
     """Compute every group of a script that fits in what is left, as `simulate` does; all must be candidates."""
-    _follow(episode.world, episode.state, said, script, episode.order, times_s)
+    _follow(episode.handle, said, script, episode.order, times_s)
 
 
 @njit(cache=True, nogil=True)
-def _follow(world, state, said, script, order, times_s):  # type: ignore[no-untyped-def]
+def _follow(handle, said, script, order, times_s):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
     for group in range(len(script.first) - 1):
         if state.money[LEFT_S] < state.money[LEAST_S] * state.money[PACE]:
             break
@@ -61,7 +63,7 @@ def _follow(world, state, said, script, order, times_s):  # type: ignore[no-unty
             look_up(world, state, said, order, i, d, times_s)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _cost_of_all(world, state, script, choices):  # type: ignore[no-untyped-def]
     """Seconds of several choices, one after the other: what the first makes is there for the next."""
     made, seconds = state.made.copy(), 0.0

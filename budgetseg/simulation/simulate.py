@@ -4,9 +4,10 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.episode import Choice, Episode
+from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.state import SPENT_S
 from budgetseg.inference.steps import begin, cost_of, finish, receive
-from budgetseg.policy.linear import LinearPolicy, choose, decide
+from budgetseg.policy.linear import LinearPolicy, decide
 from budgetseg.types import Float32, Float64
 
 __all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]
@@ -35,8 +36,7 @@ def act(episode: Episode, said: Float32, region: int, action: int) -> None:
 
 def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
     """Run an episode to its end, as `simulate` does."""
-    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    simulate(episode.world, episode.state, said, *how, times_s)
+    _simulate(episode, said, policy, NO_END, times_s)
 
 
 def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Choice | None:
@@ -44,55 +44,56 @@ def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Ch
 
     The supervoxel stays selected: `act` may do something else with it.
     """
-    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    region, action, _ = _advance(episode.world, episode.state, said, *how, n, NOT_ASKED)
-    return None if region < 0 else (int(region), int(action))
+    region, action, _ = _simulate(episode, said, policy, n)
+    return None if region < 0 else (region, action)
 
 
 def play_out(episode: Episode, said: Float32, policy: LinearPolicy) -> int:
     """Run an episode to its end, and say how many decisions that took, as `advance` counts them."""
+    return _simulate(episode, said, policy, NO_END)[2]
+
+
+def _simulate(
+    episode: Episode, said: Float32, policy: LinearPolicy, n: int, times_s: Float64 = NOT_ASKED
+) -> tuple[int, int, int]:
     how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    return int(_advance(episode.world, episode.state, said, *how, NO_END, NOT_ASKED)[2])
+    region, action, taken = simulate(episode.handle, said, *how, n, times_s)
+    return int(region), int(action), int(taken)
 
 
 @njit(cache=True, nogil=True)
-def _advance(world, state, said, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
-    i, action = decide(world, state, weights, extended, noise, order, reopen)
+def simulate(handle, said, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
+    """Decide and look up, until n decisions were taken or nothing more fits or is wanted.
+
+    What is decided next, as `decide` says it, and how many decisions were taken.
+
+    Parameters
+    ----------
+    handle : of the episode
+    said : (N, 2^D, L), what H says given every subset of the descriptors
+    weights, extended, noise : of a `LinearPolicy`
+    order, reopen : of a `Selection`, the order as its number
+    n : decisions
+    times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
+    """
+    world, state = attach(handle)
     taken = 0
-    while i >= 0 and taken < n:
+    while True:
+        i, action = decide(world, state, weights, extended, noise, order, reopen)
+        if i < 0 or taken == n:
+            return i, action, taken
         if action == world.private_s.shape[1]:
             finish(world, state, order, i)
         else:
             look_up(world, state, said, order, i, action, times_s)
         taken += 1
-        i, action = decide(world, state, weights, extended, noise, order, reopen)
-    return i, action, taken
 
 
-@njit(cache=True, nogil=True)
-def simulate(world, state, said, weights, extended, noise, order, reopen, times_s):  # type: ignore[no-untyped-def]
-    """Choose and look up until nothing more fits or is wanted.
-
-    Parameters
-    ----------
-    world, state : of the run
-    said : (N, 2^D, L), what H says given every subset of the descriptors
-    weights, extended, noise : of a `LinearPolicy`
-    order, reopen : of a `Selection`, the order as its number
-    times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
-    """
-    while True:
-        i, d = choose(world, state, weights, extended, noise, order, reopen)
-        if i < 0:
-            break
-        look_up(world, state, said, order, i, d, times_s)
-
-
-@njit(cache=True, nogil=True)
+@inlined
 def look_up(world, state, said, order, i, d, times_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
     seconds = cost_of(world, state, i, d)
-    begin(world, state, i, d)
+    begin(world, state, order, i, d)
     receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
     if len(times_s) > 0:
         times_s[i, d] = state.money[SPENT_S]

@@ -40,7 +40,7 @@ def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
             said = video.said[region, state.subsets[region] | 1 << d]
             by_handle.start((region, d))
             by_handle.receive((region, d), said, seconds)
-            steps.begin(world, state, region, d)
+            steps.begin(world, state, number, region, d)
             steps.receive(world, state, number, region, d, said, seconds)
         assert same(by_handle, direct)
         expected = choose(world, direct.copy().state, policy.weights, policy.extended, policy.noise, number, True)
