@@ -48,8 +48,8 @@ def is_dense(ids: Int32, n: int) -> bool:
     return np.array_equal(np.unique(ids), np.arange(n))
 
 
-def n_parts(ids: Int32) -> int:
-    """Number of sets of voxels with one id that hang together by faces: that of the ids if each is connected."""
+def parts_of(ids: Int32) -> Int32:
+    """Ids 0..N-1 of the sets of voxels with one id that hang together by faces."""
     index = np.arange(ids.size).reshape(ids.shape)
     ends = []
     for axis in range(3):
@@ -59,7 +59,13 @@ def n_parts(ids: Int32) -> int:
         ends.append(np.stack([index[tuple(here)][same], index[tuple(there)][same]]))
     rows, columns = np.concatenate(ends, axis=1)
     links = coo_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(ids.size, ids.size))
-    return int(connected_components(links, directed=False, return_labels=False))
+    _, parts = connected_components(links, directed=False)
+    return np.asarray(parts, np.int32).reshape(ids.shape)
+
+
+def n_parts(ids: Int32) -> int:
+    """Number of such sets: that of the ids if each is connected."""
+    return int(parts_of(ids).max(initial=-1)) + 1
 
 
 def voxels_of(ids: Int32, region: int) -> Int64:

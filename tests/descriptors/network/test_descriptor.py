@@ -15,7 +15,7 @@ from budgetseg.models import bundled
 from budgetseg.supervoxels.graph import neighbourhood_graph
 from budgetseg.types import Float32, Int32, Supervoxels
 from tests.descriptors.network.models import save_mixer
-from tests.supervoxels.volumes import few, id_volumes, noise
+from tests.supervoxels.volumes import few, id_volumes, noise, parts_of
 
 MIX = np.array([[1, 2, 3], [0, 0, -1], [4, 0, 0], [-1, 5, 1]], np.float32)
 
@@ -52,7 +52,7 @@ def pooled(scene: Scene, network: OnnxNetwork, region: int) -> Float32:
 @few
 @given(ids=id_volumes(longest=9))
 def test_the_vector_is_the_mean_over_the_nearest_answers_in_three_frames(ids: Int32, network: OnnxNetwork) -> None:
-    scene = scene_of(ids)
+    scene = scene_of(parts_of(ids))
     on_demand = live(scene, NetworkDescriptor("net", network))
     for region in range(len(scene.supervoxels)):
         vector = on_demand.compute(region, "net").vector
