@@ -434,7 +434,7 @@ class _Job:
             return 0.0
         n = plan.n_worked if n_frames is None else n_frames
         n_pixels = float(n * plan.size[0] * plan.size[1])
-        stages = [(self.engine.supervoxels_line, n_pixels), ("preparation", n_pixels), *self._end_of(n, plan)]
+        stages = [self.engine.cutting(n, plan.size), ("preparation", n_pixels), *self._end_of(n, plan)]
         if not is_read:
             stages.append((f"decode {self.source.clip.path.suffix}", self._decode_work(n)))
         return sum(self.books.foretold_s(*stage) for stage in stages)

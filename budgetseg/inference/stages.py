@@ -19,7 +19,7 @@ __all__ = ["StageCosts"]
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2  # also when a stage counts its work in other units
 FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
 

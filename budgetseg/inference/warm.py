@@ -29,7 +29,7 @@ def warm_up(engine: Engine) -> None:
 
 def calibrate_stages(engine: Engine) -> bool:
     """Time the stages on rendered streets, unless it was done before; whether it was now. Call `warm_up` first."""
-    if engine.painting(1)[0] in engine.stages and engine.supervoxels_line in engine.stages:
+    if engine.painting(1)[0] in engine.stages and engine.cutting(1, (1, 1))[0] in engine.stages:
         return False
     _log.info("stages are timed on rendered streets")
     for size in SIZES:

@@ -25,6 +25,7 @@ from budgetseg.inference.paint import paint, painters
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.state import ENABLED, full_cost, world_of
 from budgetseg.supervoxels import Segmenter
+from budgetseg.supervoxels.tiers import tier_named
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
 __all__ = ["DESCRIPTORS", "Engine", "Known", "Step", "Strategy", "WindowRun"]
@@ -74,10 +75,11 @@ class Engine:
     guarded: Sequence[str] = ()
     counted: int = -1
 
-    @property
-    def supervoxels_line(self) -> str:
-        """What the costs of its supervoxels are known by."""
-        return f"supervoxels {self.tier} {self.threads}"
+    def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
+        """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
+        height, width = size
+        side = tier_named(self.tier).reduce(height * width)
+        return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
 
     def painting(self, n_pixels: int) -> tuple[str, float]:
         """What the costs of painting are known by, and the work of one thread."""
@@ -152,7 +154,8 @@ class WindowRun:
         engine, pixels = self.engine, float(self.frames[..., 0].size)
         supervoxels = None if known is None else known.supervoxels
         if supervoxels is None:
-            with self.books.stage("supervoxels", pixels, engine.supervoxels_line):
+            line, work = engine.cutting(len(self.frames), self.frames.shape[1:3])
+            with self.books.stage("supervoxels", work, line):
                 supervoxels = self._segment(n_supervoxels, latest_s)
         with self.books.stage("preparation", pixels):
             self.scene = Scene.of(self.frames, supervoxels)
