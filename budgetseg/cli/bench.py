@@ -115,14 +115,28 @@ def rollouts(
 
 
 @bench.command("decisions")
-def decisions(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
+def decisions(
+    data: Data = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A bundled model, or the folder of one, whose own policy decides; without it, any.",
+            autocompletion=one_of("model"),
+        ),
+    ] = None,
+    repeats: Repeats = 3,
+    as_json: AsJson = False,
+) -> None:
     """Decisions: CPU time of selecting, deciding and bookkeeping, on one thread, and its share of a budget.
 
     The budget is half of the full cost of 1,000 and 3,500 supervoxels of CamVid's dense run; descriptors are drawn.
     """
     from budgetseg.evaluation.bench_decisions import bench_decisions
+    from budgetseg.models.bundle import load_model
+    from budgetseg.models.find import find_model
 
-    _print("decisions", bench_decisions(_with_camvid(data), repeats), as_json)
+    trained = None if model is None else load_model(find_model(model))
+    _print("decisions", bench_decisions(_with_camvid(data), repeats, model=trained), as_json)
 
 
 @bench.command("deadline")

@@ -15,10 +15,12 @@ from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.evaluation.clips import CamvidDense, Street
-from budgetseg.inference.episode import Choice, Episode, Selection
+from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
 from budgetseg.inference.loop import CostClock, Outcome, run
-from budgetseg.inference.state import World, world_of
+from budgetseg.inference.state import World, full_cost, world_of
+from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.models import bundled
+from budgetseg.models.bundle import Model
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.supervoxels import segment
@@ -34,31 +36,44 @@ SIZES = (1000, 3500)
 SHARE = 0.5  # of the full cost, as a budget
 
 
-def bench_decisions(data: Path | None, repeats: int = 3, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """A row per number of supervoxels and kind of features, on CamVid's dense run or a street."""
+def bench_decisions(
+    data: Path | None, repeats: int = 3, sizes: Sequence[int] = SIZES, model: Model | None = None
+) -> list[Row]:
+    """A row per number of supervoxels and kind of features, on CamVid's dense run or a street.
+
+    With a model, it is its own policy that decides, as when it labels.
+    """
     frames, _ = Street()() if data is None else CamvidDense(data / "camvid")()
-    descriptors = open_descriptors(NAMES, bundled("camvid", ""))
+    names, networks = (NAMES, bundled("camvid", "")) if model is None else (model.classifiers.names, model.networks)
+    descriptors = open_descriptors(names, networks)
     costs = known_costs(descriptors)
     rows = []
     for n in sizes:
         scene = Scene.of(frames, segment(frames, n, "fast"))
         world = world_of(scene.supervoxels.graph, price(scene, descriptors, costs))
-        rows += [_row(world, extended, repeats) for extended in (False, True)]
+        if model is None:
+            full_s, first = full_cost(world, -1), Selection("unsure")
+            for name, extended in (("paper", False), ("extended", True)):
+                rows.append(_row(world, full_s, _policy(world.n_descriptors, extended), first, name, repeats))
+        else:
+            full_s = full_cost(world, model.classifiers.subset_of(counted(model)))
+            rows.append(_row(world, full_s, *strategy_of(model)(SHARE), f"of {model.name}", repeats))
     return rows
 
 
-def _row(world: World, extended: bool, repeats: int) -> Row:
+def _row(world: World, full_s: float, policy: Chooser, selection: Selection, features: str, repeats: int) -> Row:
     n = len(world.private_s)
     said = np.random.default_rng(0).dirichlet(np.ones(N_LABELS), n).astype(np.float32)
-    policy = _policy(world.n_descriptors, extended)
-    _run(world, policy, said)  # compiles
-    runs = [_run(world, policy, said) for _ in range(repeats)]
+    budget_s = SHARE * full_s
+    _run(world, budget_s, policy, selection, said)  # compiles
+    runs = [_run(world, budget_s, policy, selection, said) for _ in range(repeats)]
     seconds, episode = min(runs, key=lambda one: one[0])
     return {
         "n_supervoxels": n,
         "us_per_decision": 1e6 * seconds / episode.n_decisions,
-        "share_of_budget": seconds / (SHARE * episode.full_s),
-        "features": "extended" if extended else "paper",
+        "share_of_budget": seconds / budget_s,
+        "features": features,
+        "order": selection.order,
         "decisions": episode.n_decisions,
         "descriptors": episode.n_computed,
     }
@@ -72,10 +87,9 @@ def _policy(n_descriptors: int, extended: bool) -> LinearPolicy:
     return LinearPolicy(weights.astype(np.float32), extended)
 
 
-def _run(world: World, policy: LinearPolicy, said: Float32) -> tuple[float, Episode]:
+def _run(world: World, budget_s: float, policy: Chooser, selection: Selection, said: Float32) -> tuple[float, Episode]:
     """CPU seconds of a run in which descriptors cost nothing, and the run."""
-    episode = Episode.begin(world, N_LABELS, np.inf, Selection("unsure"))
-    budget_s = episode.left_s = SHARE * episode.full_s
+    episode = Episode.begin(world, N_LABELS, budget_s, selection)
 
     def source(episode: Episode, choice: Choice) -> Outcome:
         return Outcome(said[choice[0]], episode.cost_s(*choice))

@@ -160,9 +160,9 @@ class Episode:
         """Compute no more for a supervoxel."""
         _finish(self.handle, self.order, region)
 
-    def start(self, choice: Choice) -> None:
-        """A descriptor is being computed."""
-        _begin(self.handle, self.order, *choice)
+    def start(self, choice: Choice) -> float:
+        """A descriptor is being computed; the seconds that it is foretold to take."""
+        return float(_begin(self.handle, self.order, *choice))
 
     def recall(self, subsets: Int32, said: Float32) -> None:
         """What an earlier run has computed, and H said of it; its resources are gone."""
@@ -208,7 +208,7 @@ def _finish(handle, order, region):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _begin(handle, order, region, descriptor):  # type: ignore[no-untyped-def]
     world, state = attach(handle)
-    begin(world, state, order, region, descriptor)
+    return begin(world, state, order, region, descriptor)
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from budgetseg.types import Float32
 __all__ = ["Clock", "CostClock", "Outcome", "Source", "TableSource", "run"]
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """A descriptor was computed.
 
     Attributes

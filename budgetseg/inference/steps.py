@@ -195,11 +195,7 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
         if state.status[j] == UNSEEN:
             state.status[j] = CANDIDATE
             _push(state, j, _rank(world, state, order, j))
-        elif state.status[j] != CANDIDATE or order == RANDOM or state.counts[REOPENED]:
-            continue
-        elif order == WANTED:
-            _outdate(state, j)
-        else:
+        elif state.status[j] == CANDIDATE and order != RANDOM and order != WANTED and not state.counts[REOPENED]:
             draw = uniform(state.seed[0], j, state.visits[j])
             rank = _ranked(order, world.sizes[j], state.trust[j], state.sure[j], draw)
             if rank < state.rank[j]:
@@ -210,7 +206,8 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
-    """Descriptor d of i is being computed: i waits for it, and what it needs counts as there."""
+    """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as foretold."""
+    seconds = cost_of(world, state, i, d)
     withdraw(state, i)
     cell, is_new = i * world.private_s.shape[1] + d, False
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
@@ -221,6 +218,7 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     ):  # what costs less now may be wanted more; whoever is wanted less is found out when its turn comes
         for k in range(world.first[i], world.first[i + 1]):
             _outdate(state, world.others[k])
+    return seconds
 
 
 @inlined

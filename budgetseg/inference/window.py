@@ -34,9 +34,9 @@ DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
 TURNS_S = 0.018  # that it leaves more where others always have the core first: a few turns of theirs
-MOST_TURNS = 0.02  # of the budget; no more is left for them
+MOST_TURNS = 0.017  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
-MARGIN_S = 0.002  # that the end leaves
+MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
@@ -276,8 +276,7 @@ class WindowRun:
                 choice = self.policy(episode)
                 if choice is None:
                     return
-                planned_s = episode.cost_s(*choice)
-                episode.start(choice)
+                planned_s = episode.start(choice)
             try:
                 outcome = self.source(episode, choice)
             except DroppedError as error:

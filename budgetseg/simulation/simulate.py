@@ -6,7 +6,7 @@ from numba import njit
 from budgetseg.inference.episode import Choice, Episode
 from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.state import SPENT_S
-from budgetseg.inference.steps import begin, cost_of, finish, receive
+from budgetseg.inference.steps import begin, finish, receive
 from budgetseg.policy.linear import LinearPolicy, decide
 from budgetseg.types import Float32, Float64
 
@@ -29,9 +29,8 @@ def act(episode: Episode, said: Float32, region: int, action: int) -> None:
     if action == episode.world.n_descriptors:
         episode.finish(region)
         return
-    seconds, subset = episode.cost_s(region, action), episode.state.subsets[region] | np.int32(1 << action)
-    episode.start((region, action))
-    episode.receive((region, action), said[region, subset], seconds)
+    subset = episode.state.subsets[region] | np.int32(1 << action)
+    episode.receive((region, action), said[region, subset], episode.start((region, action)))
 
 
 def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
@@ -92,8 +91,7 @@ def simulate(handle, said, weights, extended, noise, order, reopen, n, times_s):
 @inlined
 def look_up(world, state, said, order, i, d, times_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
-    seconds = cost_of(world, state, i, d)
-    begin(world, state, order, i, d)
+    seconds = begin(world, state, order, i, d)
     receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
     if len(times_s) > 0:
         times_s[i, d] = state.money[SPENT_S]
