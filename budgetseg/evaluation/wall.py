@@ -26,10 +26,10 @@ from budgetseg.evaluation.experiment import Experiment, check_classes, figures_o
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Labelled, Request, label_video
 from budgetseg.labelling import Labeller
-from budgetseg.labelling.strategy import METHOD, counted
+from budgetseg.labelling.strategy import counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
-from budgetseg.policy.learned import learned_for
+from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.simulation import NOT_COUNTED
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource

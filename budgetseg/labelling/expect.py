@@ -8,9 +8,9 @@ from budgetseg.frames.label import foretell_score
 from budgetseg.inference.label import Request, foretell_share
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.labeller import Labeller
-from budgetseg.labelling.strategy import METHOD, counted
+from budgetseg.labelling.strategy import counted
 from budgetseg.models.bundle import Model
-from budgetseg.policy.learned import Expected, budget_for, expected_at, learned_for
+from budgetseg.policy.learned import METHOD, Expected, budget_for, expected_at, learned_for
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource
 

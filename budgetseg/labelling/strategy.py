@@ -7,13 +7,10 @@ from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.inference.window import Strategy
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy, random_policy
-from budgetseg.policy.learned import learned_for
+from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.policy.static import NOT_COUNTED, plan_for
 
-__all__ = ["METHOD", "POLICIES", "counted", "strategy_of"]
-
-METHOD = "budget-wanted"
-"""The learned method that labels."""
+__all__ = ["POLICIES", "counted", "strategy_of"]
 
 UNUSUAL = ("hof", "mbh", NOT_COUNTED)
 """Descriptors that a run without plan or policy leaves out, since they cost most."""
@@ -40,11 +37,12 @@ def strategy_of(model: Model, policy: str | None = None, selection: Selection | 
 
 
 def _learned(model: Model) -> Strategy:
-    """The policy that was learned for real costs and all descriptors that count; one for every share."""
+    """The policy that was learned for real costs and all descriptors that count."""
     own = learned_for(model.policies, METHOD, counted(model))
     if own is None:
         raise UsageError(f"model '{model.name}' has no learned policy; use --policy static, or train it again")
-    return lambda _: (own.policy, own.selection)
+    h = model.classifiers
+    return lambda share: own.decider(share, model.plans, h.names, h.n_labels)
 
 
 def _static(model: Model) -> Strategy:

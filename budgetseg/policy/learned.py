@@ -10,9 +10,9 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.static import COSTS
+from budgetseg.policy.static import COSTS, StaticPlan, plan_for
 
-__all__ = ["SELECTIONS", "Expected", "LearnedPolicy", "budget_for", "expected_at", "learned_for"]
+__all__ = ["METHOD", "SELECTIONS", "Expected", "LearnedPolicy", "budget_for", "expected_at", "learned_for"]
 
 SELECTIONS = {
     "budget-rndrnk": Selection("random", reopen=False),
@@ -20,6 +20,10 @@ SELECTIONS = {
     "budget-wanted": Selection("wanted"),
 }
 """Who is selected first under each method: the paper's two, and whoever the policy wants most."""
+
+
+METHOD = "budget-wanted"
+"""The one that labels; the others are the paper's, and left as they are."""
 
 
 class Expected(NamedTuple):
@@ -41,6 +45,7 @@ class LearnedPolicy:
     costs : "shared" or "unshared", that it was learned under
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
+    deferred : budgets, as fractions of the full cost, that it leaves to static plans: these did better in training
     """
 
     method: str
@@ -48,6 +53,7 @@ class LearnedPolicy:
     costs: str
     policy: LinearPolicy
     expected: tuple[Expected, ...] = ()
+    deferred: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.method not in SELECTIONS:
@@ -64,6 +70,15 @@ class LearnedPolicy:
     def selection(self) -> Selection:
         """Who is selected first."""
         return SELECTIONS[self.method]
+
+    def decider(
+        self, budget_fraction: float, plans: Iterable[StaticPlan], names: Sequence[str], n_labels: int
+    ) -> tuple[LinearPolicy, Selection]:
+        """Who decides for a budget, in a world of these descriptors and classes: itself, or a plan."""
+        plan = plan_for(plans, budget_fraction, self.among, self.costs)
+        if plan is None or plan.budget_fraction not in self.deferred:
+            return self.policy, self.selection
+        return plan.policy(names, n_labels), plan.selection
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""
