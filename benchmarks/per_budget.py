@@ -1,6 +1,6 @@
 """One policy for every budget against policies trained for one budget each.
 
-Usage: python benchmarks/per_budget.py MODEL WORK TABLES [FRACTIONS], where WORK is where MODEL was trained,
+Usage: python -m benchmarks.per_budget MODEL WORK TABLES [FRACTIONS], where WORK is where MODEL was trained,
 and TABLES the folder `table` that `budgetseg evaluate` leaves; fractions of the full cost with commas between them.
 
 Each policy for one budget starts from the one for all, and is searched for as long; scores are class average and
@@ -20,10 +20,10 @@ from budgetseg.learning.policies import split_clips
 from budgetseg.learning.search import Recipe, search
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
-from budgetseg.policy.learned import LearnedPolicy
+from budgetseg.policy.learned import METHOD, LearnedPolicy
 from budgetseg.simulation import Arena
 
-METHOD, COSTS = "budget-wanted", "shared"
+COSTS = "shared"
 N_SEEDS = 3
 N_STEPS = 120
 
@@ -31,25 +31,32 @@ N_STEPS = 120
 def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, ...]) -> None:
     """Print a line for each policy and budget."""
     model, cores = load_model(model_folder), os.cpu_count() or 1
-    balance = {"camvid": 1.0, "suny": 0.25}.get(str(model.settings["dataset"]), 0.5)
-    arenas = _learned(model, work).arenas(COSTS)
+    balance, h = balance_of(model), model.classifiers
+    arenas = learned_in(work, model).arenas(COSTS)
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     for own in (own for own in model.policies if own.method == METHOD and own.costs == COSTS):
         train, held_out = (Judge(clips, own.among, balance, cores) for clips in split_clips(arenas))
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
-            for_all = Player(own.policy, own.selection)
+            for_all = Player(*own.decider(fraction, model.plans, h.names, h.n_labels))
             recipe = Recipe((fraction,), n_rounds=N_STEPS, n_supervoxels=4000, every=20)
-            for_one = search(train, held_out, for_all, recipe)
-            _print(own, fraction, [_accuracy(judge, player, fraction) for player in (for_all, for_one)])
+            for_one = search(train, held_out, Player(own.policy, own.selection), recipe)
+            _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])
 
 
-def _learned(model: Model, work: Path) -> Learned:
+def balance_of(model: Model) -> float:
+    """What the models of the tables were trained with."""
+    return {"camvid": 1.0, "suny": 0.25}.get(str(model.settings["dataset"]), 0.5)
+
+
+def learned_in(work: Path, model: Model) -> Learned:
+    """What a model was trained from, as training left it in its work folder."""
     tables = [read_table(card.parent) for card in sorted((work / "table").rglob("video.json"))]
     return Learned(model, tables, read_fitted(work / "classifiers").out_of_fold)
 
 
-def _accuracy(judge: Judge, player: Player, fraction: float) -> tuple[float, float]:
+def accuracy(judge: Judge, player: Player, fraction: float) -> tuple[float, float]:
+    """Class average and global accuracy in the videos of a judge."""
     pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas) * N_SEEDS
     right = judge.right(player, judge.trials((fraction,), N_SEEDS, first_seed=1000))
     there = pixels > 0

@@ -1,0 +1,77 @@
+"""How much policies differ that were learned with other seeds, and how far each is ahead of the best static plan.
+
+Usage: python -m benchmarks.training_seeds MODEL WORK TABLES [SEEDS [SECONDS]], where WORK is where MODEL was trained,
+and TABLES the folder `table` that `budgetseg evaluate` leaves. Policies are kept in WORK: after an interruption, the
+same command goes on.
+
+Printed: class average on CamVid, global accuracy elsewhere, mean and 95 % interval over seeds of training, real costs.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from benchmarks.per_budget import accuracy, balance_of, learned_in
+from budgetseg.descriptors.table import read_table
+from budgetseg.learning.judge import Judge, Player
+from budgetseg.learning.policies import Recipe, learn_policies
+from budgetseg.models.bundle import Model, load_model
+from budgetseg.policy.learned import METHOD
+from budgetseg.policy.static import plan_for
+from budgetseg.simulation import Arena
+
+COSTS = "shared"
+FRACTIONS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9)
+
+
+def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: float) -> None:
+    """Print a line for each set of descriptors: policies, and how far they are ahead."""
+    model, cores = load_model(model_folder), os.cpu_count() or 1
+    recipe = Recipe(balance_of(model), methods=(METHOD,), costs=(COSTS,)).within(limit_s)
+    learned = learned_in(work, model)
+    reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
+    found: dict[tuple[str, ...], list[list[float]]] = {}
+    for seed in range(n_seeds):
+        own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
+        for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell, plans=model.plans):
+            judge, h = Judge(reported, policy.among, recipe.balance, cores), model.classifiers
+            players = [Player(*policy.decider(one, model.plans, h.names, h.n_labels)) for one in FRACTIONS]
+            found.setdefault(policy.among, []).append(_figures(judge, players, model))
+    print(f"| | {' | '.join(f'{fraction:.0%}' for fraction in FRACTIONS)} |\n|---|{'---|' * len(FRACTIONS)}")
+    for among, rows in found.items():
+        judge = Judge(reported, among, recipe.balance, cores)
+        static = np.array(_figures(judge, [_plan(model, fraction, among) for fraction in FRACTIONS], model))
+        print(_line("+".join(among), np.array(rows)))
+        print(_line("ahead of the static plan", np.array(rows) - static))
+
+
+def _plan(model: Model, fraction: float, among: tuple[str, ...]) -> Player:
+    plan = plan_for(model.plans, fraction, among, COSTS)
+    if plan is None:
+        raise SystemExit(f"{model.name} has no static plans; train it with --plans")
+    return Player(plan.policy(model.classifiers.names, model.classifiers.n_labels), plan.selection)
+
+
+def _figures(judge: Judge, players: list[Player], model: Model) -> list[float]:
+    which = 0 if model.settings["dataset"] == "camvid" else 1
+    return [100 * accuracy(judge, *pair)[which] for pair in zip(players, FRACTIONS, strict=True)]
+
+
+def _line(name: str, rows: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> str:
+    n = len(rows)
+    half = stats.t.ppf(0.975, n - 1) * rows.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(rows.shape[1])
+    cells = [f"{mean:.1f} ± {own:.1f}" for mean, own in zip(rows.mean(axis=0), half, strict=True)]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    model_folder, work, tables = (Path(word) for word in sys.argv[1:4])
+    more = [float(word) for word in sys.argv[4:]]
+    main(model_folder, work, tables, int(more[0]) if more else 5, more[1] if len(more) > 1 else 90.0)
