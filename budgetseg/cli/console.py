@@ -79,11 +79,10 @@ def _lines(what: str, total: int | None, unit: str, every_s: float = 10.0) -> Ad
         if now - said < every_s:
             return
         said = now
-        if total:
-            left_s = (now - started) * max(total - done, 0) / max(done, 1)
-            typer.echo(f"{what}: {done} of {total} {unit}, about {left_s:.0f} s left", err=True)
-        else:
-            typer.echo(f"{what}: {done} {unit}", err=True)
+        line = f"{what}: {done} of {total} {unit}" if total else f"{what}: {done} {unit}"
+        if total and done:
+            line += f", about {(now - started) * max(total - done, 0) / done:.0f} s left"
+        typer.echo(line, err=True)
 
     return advance
 
