@@ -59,20 +59,28 @@ class ResourceCache:
             self.hits += len(keys)
         return values
 
+    def is_in_the_making(self, key: Key) -> bool:
+        """Whether a thread is making it now."""
+        return key in self._making
+
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
         """The value of a key, made if it is not there; waits where another thread is making it."""
-        while True:
-            with self._lock:
-                if key in self._values:
-                    self._values.move_to_end(key)
-                    self.hits += 1
-                    return self._values[key]
-                others = self._making.get(key)
-                if others is None:
-                    self._making[key] = Event()
-                    self.misses += 1
-                    break
-            others.wait()
+        while (value := self.try_get(key, make)) is None:
+            if others := self._making.get(key):
+                others.wait()
+        return value
+
+    def try_get(self, key: Key, make: Callable[[], Value]) -> Value | None:
+        """The same, but None where another thread is making it."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                self.hits += 1
+                return self._values[key]
+            if key in self._making:
+                return None
+            self._making[key] = Event()
+            self.misses += 1
         try:
             value = make()
             self._keep(key, value)

@@ -113,11 +113,22 @@ class LiveDescriptors:
     def _fetch(self, keys: Sequence[Key], bill: "_Bill") -> list[Value]:
         if not keys:
             return []
-        there = zip(keys, self.cache.peek(keys), strict=True)
-        return [self._get(key, bill) if value is None else value for key, value in there]
+        values = self.cache.peek(keys)
+        missing = [k for k, value in enumerate(values) if value is None]
+        while missing:
+            # What another thread is making comes last: two that need the same share the work instead of waiting.
+            free = [k for k in missing if not self.cache.is_in_the_making(keys[k])]
+            k = (free or missing)[0]
+            values[k] = self._get(keys[k], bill, wait=not free)
+            if values[k] is not None:
+                missing.remove(k)
+        return values  # type: ignore[return-value]
 
-    def _get(self, key: Key, bill: "_Bill") -> Value:
-        """One resource; if it had to be made here, its time goes on the bill, else the time we waited for it."""
+    def _get(self, key: Key, bill: "_Bill", wait: bool) -> Value | None:
+        """One resource; if it had to be made here, its time goes on the bill, else the time we waited for it.
+
+        None where another thread is making it, and we do not wait.
+        """
         if self.late():
             raise LateError
         kind, index = self._resources[key[0]], key[1]
@@ -129,7 +140,7 @@ class LiveDescriptors:
             return kind.make(self.scene, index, self._fetch(kind.needs(self.scene, index), own))
 
         started = self._timer()
-        value = self.cache.get(key, make)
+        value = self.cache.get(key, make) if wait else self.cache.try_get(key, make)
         spent_s = self._timer() - started
         if own is None:
             bill.waited_s += spent_s

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -181,3 +182,45 @@ def test_threads_give_the_vectors_of_one_thread(limit_bytes: int, street: Scene,
         vectors = list(pool.map(lambda call: together.compute(*call).vector, calls))
     for call, vector in zip(calls, vectors, strict=True):
         assert np.array_equal(alone.compute(*call).vector, vector), call
+
+
+class Slow(Resource):
+    """A frame that nobody has before two threads work on frames."""
+
+    kind = "slow"
+
+    def __init__(self) -> None:
+        self.both = Barrier(2, timeout=20)
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        self.both.wait()
+        return np.asarray(scene.frames[index].mean(axis=2), np.float32)
+
+
+class Frames(Descriptor):
+    """Needs all frames."""
+
+    name, length = "frames", 1
+
+    def __init__(self) -> None:
+        self.resources = (Slow(),)
+
+    def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002
+        return [("slow", index) for index in range(scene.n_frames)]
+
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
+        return 1.0
+
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        return np.array([np.mean(inputs)], np.float32)
+
+
+def test_threads_that_need_the_same_share_the_work() -> None:
+    ids = np.zeros((4, 2, 2), np.int32)
+    ids[:, 1] = 1
+    scene = Scene.of(np.arange(48, dtype=np.uint8).reshape(4, 2, 2, 3), Supervoxels(ids, neighbourhood_graph(ids)))
+    live = LiveDescriptors(scene, [Frames()], CostModel())
+    with ThreadPoolExecutor(2) as pool:  # one that waited for the other would leave it alone at the barrier
+        spent = list(pool.map(lambda region: live.compute(region, "frames"), (0, 1)))
+    assert [len(own.shared_s) for own in spent] == [2, 2]
+    assert spent[0].vector == spent[1].vector == scene.frames.mean()

@@ -85,7 +85,7 @@ def test_supervoxels_agree_on_the_frames_that_they_look_at() -> None:
     rng = np.random.default_rng(0)
     first = rng.integers(0, 90, 500)
     end = first + rng.integers(1, 101 - first)
-    frames = key_frames(first, end)
+    frames = key_frames(first.astype(np.int32), end.astype(np.int32))
     assert (frames[:, 0] >= first).all()
     assert (np.diff(frames, axis=1) >= 0).all()
     assert (frames[:, 2] < end).all()
