@@ -22,7 +22,7 @@ from budgetseg.models.find import find_model
 from budgetseg.types import IGNORE, Budget, Float64, UInt8
 from budgetseg.video import open_video
 
-MS_A_FRAME = (15, 20, 25, 30)
+MS_A_FRAME = (8, 10, 12, 15, 20)
 N_LABELS = 11
 
 

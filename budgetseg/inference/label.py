@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 SCOPES = ("total", "descriptors")
 LETTING_GO = "letting go"  # of the memory of a window
+CLEARLY_LESS = 0.6  # of the work, for which it pays to begin again
 WINDOW_PIXELS = 42_000_000  # 240 frames of 480×360
 
 
@@ -260,15 +261,21 @@ class _Job:
             frames = reduced(read[::stride], size)
             run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
             run.stopped = self.stopped
-            n_supervoxels, half = self.plan.supervoxels_in(len(frames)), smaller(self.plan)
-            is_free = half is not None and not self.is_fixed
-            latest_s = self._latest_s(len(frames), n_done) if is_free else np.inf
+            cheaper = None if self.is_fixed else self._cheaper(len(frames))
+            latest_s = np.inf if cheaper is None else self._latest_s(len(frames), n_done)
             try:
-                run.prepare(n_supervoxels, self._enabled(), known, latest_s)
+                run.prepare(self.plan.supervoxels_in(len(frames)), self._enabled(), known, latest_s)
                 return run
             except LateError:
-                assert half is not None
-                self._change_plan(half)
+                assert cheaper is not None
+                self._change_plan(cheaper)
+
+    def _cheaper(self, n_frames: int) -> Plan | None:
+        """The plan with the next smaller frames that take clearly less time to cut; None where there is none."""
+        work, plan = self.engine.cutting(n_frames, self.plan.size)[1], smaller(self.plan)
+        while plan is not None and self.engine.cutting(n_frames, plan.size)[1] > CLEARLY_LESS * work:
+            plan = smaller(plan)
+        return plan
 
     def _latest_s(self, n_frames: int, n_done: int) -> float:
         """When the supervoxels of a window must be there, so that there is time to label them."""

@@ -4,12 +4,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from budgetseg.descriptors.calibrate import known_costs
 from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.live import LateError
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
@@ -19,7 +21,7 @@ from budgetseg.inference.label import Labelled, Request, label_video
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import LADDER, Plan
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.window import Engine
+from budgetseg.inference.window import Engine, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
@@ -166,13 +168,13 @@ def test_below_the_floor_frames_are_left_out_and_their_labels_carried_over(engin
 
 
 def test_below_the_floor_small_frames_are_worked_on(engine: Engine, tmp_path: Path) -> None:
-    street = write_street(tmp_path / "large.mp4", 4, (256, 192))
-    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(60.0))  # 49 s a frame, a quarter of it at half size
+    street = write_street(tmp_path / "large.mp4", 4, (480, 360))
+    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(60.0))  # 19 s a frame, 11 at half size
     (labels,), (ledger,), plan = labelled.labels, labelled.ledgers, labelled.plan
     assert plan is not None
-    assert (plan.size, plan.stride) == ((96, 128), 1)
+    assert (plan.size, plan.stride) == ((180, 240), 1)
     assert ledger.notes == [f"the budget is below the floor: {name}" for name in LADDER[:2]]
-    assert labels.shape == (4, 192, 256)
+    assert labels.shape == (4, 360, 480)
     assert (labels < 255).all()
     assert np.array_equal(labels[:, ::2, ::2], labels[:, 1::2, 1::2])
 
@@ -240,15 +242,36 @@ def read_slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 
 def test_who_reads_slowly_gives_up_more(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    street = write_street(tmp_path / "large.mp4", 4, (256, 192))
+    street = write_street(tmp_path / "large.mp4", 4, (480, 360))
     read_slowly(monkeypatch, 0.05)
     # 1 s for supervoxels of full size fits 1.15 s, but not what reading leaves of it.
-    labelled = label(slow(engine, supervoxels=1.0 / (4 * 192 * 256)), street, Budget(1.15))
+    labelled = label(slow(engine, supervoxels=1.0 / (4 * 120 * 160)), street, Budget(1.15))
     plan = labelled.plan
     assert plan is not None
-    assert (plan.size, plan.read_size) == ((96, 128), (192, 256))
+    assert (plan.size, plan.read_size) == ((180, 240), (360, 480))
     assert labelled.ledgers[0].notes == [f"the budget is below the floor: {name}" for name in LADDER[:2]]
-    assert labelled.labels[0].shape == (4, 192, 256)
+    assert labelled.labels[0].shape == (4, 360, 480)
+
+
+@pytest.mark.parametrize(
+    ("size", "again"), [((360, 480), (180, 240)), ((384, 512), (192, 256)), ((240, 320), (60, 80))]
+)
+def test_supervoxels_that_are_late_begin_again_on_frames_that_are_less_work(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], again: tuple[int, int]
+) -> None:
+    street = write_street(tmp_path / "street.mp4", 4, size[::-1])
+    tried, prepare = list[tuple[int, ...]](), WindowRun.prepare
+
+    def late_at_first(run: WindowRun, *words: Any) -> None:
+        tried.append(run.frames.shape[1:3])
+        if len(tried) == 1:
+            raise LateError
+        prepare(run, *words)
+
+    monkeypatch.setattr(WindowRun, "prepare", late_at_first)
+    labelled = label(engine, street, Budget(30.0))
+    assert tried == [size, again]  # of 256x256 the fast tier makes blocks, of 128x128 it would make none
+    assert labelled.labels[0].shape == (4, *size)
 
 
 def test_who_reads_for_longer_than_the_budget_has_the_prior(
