@@ -213,9 +213,7 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         is_new |= not state.made[world.needed[k]] and world.users[world.needed[k]] > 1
         state.made[world.needed[k]] = True
-    if (
-        is_new and order == WANTED
-    ):  # what costs less now may be wanted more; whoever is wanted less is found out when its turn comes
+    if is_new and order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
         for k in range(world.first[i], world.first[i + 1]):
             _outdate(state, world.others[k])
     return seconds
