@@ -8,7 +8,7 @@ from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.network.card import Card
-from budgetseg.descriptors.network.descriptor import NetworkDescriptor, key_frames
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor, _key_frames, key_frames
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.models import bundled
@@ -91,6 +91,8 @@ def test_supervoxels_agree_on_the_frames_that_they_look_at() -> None:
     assert (frames[:, 2] < end).all()
     n = np.array([len(set(own)) for own in frames.tolist()])
     assert np.array_equal(n, np.minimum(end - first, 3))
+    for own, life in zip(frames.tolist(), zip(first.tolist(), end.tolist(), strict=True), strict=True):
+        assert _key_frames(*life).tolist() == sorted(set(own))  # one by one as all at once
     of_long_lives = set(frames[end - first >= 24].ravel().tolist())
     assert of_long_lives <= set(range(0, 101, 4))
 
