@@ -173,11 +173,8 @@ def _deferring(policy: LearnedPolicy, plans: Sequence[StaticPlan], judge: Judge)
     h = judge.arenas[0].model.classifiers
     own, better = Player(policy.policy, policy.selection), {}
     for plan in plans:
-        rival, trials = (
-            Player(plan.policy(h.names, h.n_labels), plan.selection),
-            judge.trials((plan.budget_fraction,), 2),
-        )
-        of_own, of_rival = judge.scores([own, rival], trials)
+        rival = Player(plan.policy(h.names, h.n_labels), plan.selection)
+        of_own, of_rival = judge.scores([own, rival], judge.trials((plan.budget_fraction,), 2))
         if of_rival > of_own:
             better[plan.budget_fraction] = _accuracy(judge, rival, plan.budget_fraction)
     expected = [better.get(one.budget_fraction, one) for one in policy.expected]
