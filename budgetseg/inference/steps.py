@@ -254,18 +254,13 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
 def _tell(world, state, i, sign):  # type: ignore[no-untyped-def]
     """Neighbours hear what H says of i, or forget it where the sign is -1."""
     state.told[i] = sign > 0
-    around = world.others[world.first[i] : world.first[i + 1]], world.weights[world.first[i] : world.first[i + 1]]
-    _hear(*around, state.trust, state.sure, state.about, state.said[i], sign, _confidence(state, i))
-
-
-@njit(cache=True, nogil=True)
-def _hear(others, weights, trust, sure, about, said, sign, confidence):  # type: ignore[no-untyped-def]
-    for k in range(len(others)):
-        j, weight = others[k], sign * np.float32(weights[k])
-        trust[j] += weight
-        sure[j] += weight * confidence
-        for label in range(len(said)):
-            about[j, label] += weight * said[label]
+    confidence = _confidence(state, i)
+    for k in range(world.first[i], world.first[i + 1]):
+        j, weight = world.others[k], sign * np.float32(world.weights[k])
+        state.trust[j] += weight
+        state.sure[j] += weight * confidence
+        for label in range(state.said.shape[1]):
+            state.about[j, label] += weight * state.said[i, label]
 
 
 @inlined
