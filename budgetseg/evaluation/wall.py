@@ -16,6 +16,7 @@ import numpy as np
 
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
+from budgetseg.datasets.files import FrameFiles
 from budgetseg.descriptors.describe import Plan
 from budgetseg.descriptors.network import NAMES
 from budgetseg.descriptors.network.card import read_card
@@ -26,6 +27,7 @@ from budgetseg.evaluation.experiment import Experiment, check_classes, figures_o
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import Labelled, Request, label_video
 from budgetseg.labelling import Labeller
+from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.strategy import counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
@@ -33,7 +35,8 @@ from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.simulation import NOT_COUNTED
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource
-from budgetseg.video.core import Span
+from budgetseg.video.core import Clip, Span
+from budgetseg.video.images import ImageFolder
 
 __all__ = ["METHODS", "Timed", "check_methods", "evaluate_wall", "n_runs", "timed"]
 
@@ -42,7 +45,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class _Clip:
-    """A video of a dataset as a file: its frames are read whenever they are asked for."""
+    """A video of a dataset that is not one image per frame: it is read whenever its frames are asked for."""
 
     video: LabelledVideo
     path: Path
@@ -71,11 +74,13 @@ class Timed:
 
     Attributes
     ----------
+    name : unique within the dataset
     source : its frames
     labelled : numbers of the K frames that have labels
     truth : (K, H, W) their labels
     """
 
+    name: str
     source: VideoSource
     labelled: tuple[int, ...]
     truth: UInt8
@@ -90,10 +95,13 @@ def timed(video: LabelledVideo) -> Timed:
     whole = video.video()
     t, height, width = whole.shape
     apart_s = float(np.median(np.diff(whole.times_s))) if t > 1 else 0.0
-    # Images lie in a folder, which has no suffix, and costs of decoding are known by the suffix.
-    file, number, _ = (*video.sources(), "")[0].partition("[")
-    clip = _Clip(video, Path(file) if number else Path(file).parent, (width, height), 1 / (apart_s or 0.04), t)
-    return Timed(VideoSource(clip, Span(), clip.size), video.labelled, video.labels())
+    size, rate = (width, height), 1 / (apart_s or 0.04)
+    clip: Clip
+    if isinstance(video, FrameFiles):
+        clip = ImageFolder(video.frames[0].parent, video.frames, size, rate)
+    else:
+        clip = _Clip(video, Path(video.sources()[0].partition("[")[0]), size, rate, t)
+    return Timed(video.name, VideoSource(clip, Span(), size), video.labelled, video.labels())
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +144,7 @@ def _supervoxels(policy: str, setting: _Setting) -> Method:
 def _frames(setting: _Setting) -> Method:
     """What `budgetseg label` does where the model has a network; counted are questions to networks."""
     names = [name for name in setting.model.classifiers.names if name in NAMES]
+    setting.labeller.choose(FRAMES)  # loads, before any clock starts
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
         labelled = setting.labeller.label_frames(source, Request((Budget(budget_s),), seed=seed))
@@ -252,7 +261,7 @@ def _outcome(method: Method, video: Timed, full_s: float, budget_s: float, seed:
     started = time.perf_counter()
     answer = method(video.source, budget_s, seed)
     spent_s, confusion = time.perf_counter() - started, video.confusion(answer.labels, n_labels)
-    return _Outcome(video.source.name, confusion, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
+    return _Outcome(video.name, confusion, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
 
 
 def _full_s(setting: _Setting, source: VideoSource) -> float:

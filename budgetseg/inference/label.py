@@ -18,6 +18,7 @@ from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
 from budgetseg.inference.space import room_for
 from budgetseg.inference.window import DESCRIPTORS, Engine, Known, Step, WindowRun
 from budgetseg.supervoxels.segment import density_for
+from budgetseg.supervoxels.tiers import FAST
 from budgetseg.types import Budget, Float32, Int32, UInt8
 from budgetseg.video import VideoSource
 
@@ -28,6 +29,7 @@ _log = logging.getLogger(__name__)
 SCOPES = ("total", "descriptors")
 LETTING_GO = "letting go"  # of the memory of a window
 CLEARLY_LESS = 0.6  # of the work, for which it pays to begin again
+CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
 WINDOW_PIXELS = 42_000_000  # 240 frames of 480×360
 
 
@@ -150,7 +152,7 @@ def foretell_share(engine: Engine, source: VideoSource, request: Request) -> flo
         return None
     job = _Job(engine, source, request, lambda: False, 0.0)
     job.full = full
-    floor_s = job._floor_s(full) if request.scope == "total" else 0.0
+    floor_s = job._floor_s(job._in_time(full)) if request.scope == "total" else 0.0
     return max(budget.in_s(floor_s + full_s) - floor_s, 0.0) / full_s
 
 
@@ -171,7 +173,7 @@ class _Job:
         if earlier is not None:
             plan = earlier.plan  # its supervoxels are of such frames
         elif self.end_s < np.inf:
-            plan = choose_plan(full, self.end_s, self._floor_s)
+            plan = choose_plan(self._in_time(full), self.end_s, self._floor_s)
         self.plan, self.is_fixed = plan, earlier is not None
         self._say_plan()
         # Small budgets that are over before such a plan has any labels: the largest one decides.
@@ -189,6 +191,12 @@ class _Job:
         else:
             self._label_windows(earlier.windows if earlier else ())
         return self._assemble()
+
+    def _in_time(self, plan: Plan) -> Plan:
+        """The same with fast supervoxels, where those of the model would take much of the budget."""
+        cutting_s = self.books.foretold_s(*self.engine.cutting(plan.n_worked, plan.size))
+        is_slow = self.engine.tier != FAST and cutting_s > CUTTING * self.end_s
+        return replace(plan, tier=FAST) if is_slow else plan
 
     def _label_windows(self, known: Sequence[Known]) -> None:
         n_done, windows = 0, self._windows()
@@ -250,7 +258,8 @@ class _Job:
 
     def _say_plan(self) -> None:
         plan, lacks = self.plan, ", ".join(self.plan.lacks(self.full))
-        what = f"{plan.n_worked} frames of {plan.size[1]}×{plan.size[0]}, {plan.n_supervoxels} supervoxels"
+        tier = self.engine.of_tier(plan.tier).tier
+        what = f"{plan.n_worked} frames of {plan.size[1]}×{plan.size[0]}, {plan.n_supervoxels} supervoxels, {tier}"
         _log.info("plan: %s%s", what, f"; below the floor: {lacks}" if lacks else "")
 
     def _prepared(self, read: UInt8, k: int, n_done: int, known: Known | None) -> WindowRun:
@@ -259,7 +268,7 @@ class _Job:
         while True:
             size = self.plan.size if known is None else known.supervoxels.ids.shape[1:3]
             frames = reduced(read[::stride], size)
-            run = WindowRun(self.engine, frames, self.books.ledger, self.started, self.request.seed + k)
+            run = WindowRun(self.engine.of_tier(self.plan.tier), frames, self.books.ledger, self.started, self.request.seed + k)
             run.stopped = self.stopped
             cheaper = None if self.is_fixed else self._cheaper(len(frames))
             latest_s = np.inf if cheaper is None else self._latest_s(len(frames), n_done)
@@ -272,8 +281,9 @@ class _Job:
 
     def _cheaper(self, n_frames: int) -> Plan | None:
         """The plan with the next smaller frames that take clearly less time to cut; None where there is none."""
-        work, plan = self.engine.cutting(n_frames, self.plan.size)[1], smaller(self.plan)
-        while plan is not None and self.engine.cutting(n_frames, plan.size)[1] > CLEARLY_LESS * work:
+        engine, plan = self.engine.of_tier(self.plan.tier), smaller(self.plan)
+        work = engine.cutting(n_frames, self.plan.size)[1]
+        while plan is not None and engine.cutting(n_frames, plan.size)[1] > CLEARLY_LESS * work:
             plan = smaller(plan)
         return plan
 
@@ -441,7 +451,8 @@ class _Job:
             return 0.0
         n = plan.n_worked if n_frames is None else n_frames
         n_pixels = float(n * plan.size[0] * plan.size[1])
-        stages = [self.engine.cutting(n, plan.size), ("preparation", n_pixels), *self._end_of(n, plan)]
+        cutting = self.engine.of_tier(plan.tier).cutting(n, plan.size)
+        stages = [cutting, ("preparation", n_pixels), *self._end_of(n, plan)]
         if not is_read:
             stages.append((f"decode {self.source.clip.path.suffix}", self._decode_work(n)))
         return sum(self.books.foretold_s(*stage) for stage in stages)

@@ -31,6 +31,7 @@ class Plan:
     prior : nothing is computed at all
     read_size : height and width at which frames are read, where only then it showed that they had to be smaller;
         windows before that are of larger frames
+    tier : of the supervoxels; None for that of the model
     """
 
     n_frames: int
@@ -40,6 +41,7 @@ class Plan:
     colour_only: bool = False
     prior: bool = False
     read_size: tuple[int, int] | None = None
+    tier: str | None = None
 
     @property
     def n_worked(self) -> int:

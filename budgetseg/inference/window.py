@@ -75,6 +75,10 @@ class Engine:
     guarded: Sequence[str] = ()
     counted: int = -1
 
+    def of_tier(self, name: str | None) -> "Engine":
+        """The same with supervoxels of another tier; None for its own."""
+        return self if name in (None, self.tier) else replace(self, tier=name)
+
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
         """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
         height, width = size

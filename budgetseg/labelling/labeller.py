@@ -28,6 +28,7 @@ from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model
+from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["Labeller"]
@@ -84,9 +85,11 @@ class Labeller:
             guarded,
             model.classifiers.subset_of(counted(model)),
         )
-        warm_up(engine)
-        if calibrate_stages(engine):
-            self._stages.save()  # who is killed need not measure again
+        for tier in dict.fromkeys((engine.tier, FAST)):  # either may label, by the budget
+            own = engine.of_tier(tier)
+            warm_up(own)
+            if calibrate_stages(own):
+                self._stages.save()  # who is killed need not measure again
         _forget_garbage()
         return engine
 

@@ -28,7 +28,7 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     labels = [room_for(trace.video.n_frames, size, likeliest) for _ in range(n_budgets)]
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
-        run = WindowRun(engine, frames, ledger, started)
+        run = WindowRun(engine.of_tier(trace.plan.tier), frames, ledger, started)
         run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
         played = _play(run, window)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from budgetseg.errors import UsageError
 
-__all__ = ["TIERS", "Tier", "tier_named"]
+__all__ = ["FAST", "TIERS", "Tier", "tier_named"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ def _fast_reduce(n_pixels: int) -> int:
     return 3 if n_pixels >= 100_000 else 2 if n_pixels >= 20_000 else 1
 
 
-TIERS = {tier.name: tier for tier in (Tier("quality", lambda _: 1), Tier("fast", _fast_reduce))}
+FAST = "fast"
+TIERS = {tier.name: tier for tier in (Tier("quality", lambda _: 1), Tier(FAST, _fast_reduce))}
 
 
 def tier_named(name: str) -> Tier:

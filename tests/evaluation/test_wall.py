@@ -1,14 +1,13 @@
 """Rows against the wall clock: what is measured, and what is judged."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from budgetseg.datasets import open_dataset
+from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.descriptors.describe import Plan
 from budgetseg.descriptors.registry import BUILT_IN
 from budgetseg.errors import UsageError
@@ -17,7 +16,7 @@ from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.experiment import Experiment
 from budgetseg.evaluation.wall import METHODS, Timed, check_methods, evaluate_wall, n_runs, timed
 from budgetseg.models.bundle import Model
-from budgetseg.types import IGNORE, Budget, Classes, UInt8
+from budgetseg.types import IGNORE, Budget, Classes, UInt8, Video
 from budgetseg.video import VideoSource
 from tests.learning.scenes import N_FRAMES, NAMES, SIZE, write_scenes
 from tests.models.made import random_model
@@ -102,7 +101,7 @@ def test_pixels_are_judged_at_full_size_where_they_have_labels() -> None:
     rng = np.random.default_rng(0)
     truth, labels = rng.integers(0, 3, (2, 4, 5)).astype(np.uint8), rng.integers(0, 3, (6, 4, 5)).astype(np.uint8)
     truth[:, 0] = IGNORE
-    confusion = Timed(None, (1, 4), truth).confusion(labels, 3)  # type: ignore[arg-type]
+    confusion = Timed("abc", None, (1, 4), truth).confusion(labels, 3)  # type: ignore[arg-type]
     assert confusion.sum() == 2 * 3 * 5
     for true in range(3):
         for said in range(3):
@@ -138,27 +137,43 @@ def test_who_knows_the_truth_is_right_everywhere(
     assert (rows[-1]["budget_s"], rows[0]["budget_s"]) == (2.0, 0.5)
 
 
-def test_frames_are_read_anew_each_time_they_are_asked_for(scenes: Path) -> None:
+def test_images_are_read_one_by_one_and_others_left_alone(scenes: Path) -> None:
     video = open_dataset("folder", scenes).videos("train")[0]
-    read, source = list[int](), timed(video).source
-    clip = replace(source.clip, video=_Counting(video, read))  # type: ignore[type-var]
-    source = replace(source, clip=clip)
-    assert (source.size, source.n_frames, source.name, source.clip.path.suffix) == (SIZE, 3, "a", "")
-    assert not read
+    found = timed(video)
+    assert (found.name, found.source.size, found.source.n_frames) == ("a", SIZE, 3)
+    assert found.source.can_skip
+    whole = video.video().frames
+    assert np.array_equal(found.source.read().frames, whole)
+    assert [np.array_equal(frame.pixels, whole[frame.index]) for frame in found.source.pick([0, 2])] == [True, True]
+
+
+def test_other_videos_are_read_anew_each_time_they_are_asked_for(scenes: Path) -> None:
+    video, read = open_dataset("folder", scenes).videos("train")[0], list[int]()
+    found = timed(_Counting(video, read))
+    assert (found.name, found.source.size, found.source.n_frames) == ("a", SIZE, 3)
+    assert found.source.clip.path.suffix == ".mp4"  # which the costs of decoding are known by
+    n_before = len(read)
     for _ in range(2):
-        assert np.array_equal(source.read().frames, video.video().frames)
-    assert len(read) == 2
+        assert np.array_equal(found.source.read().frames, video.video().frames)
+    assert len(read) == n_before + 2
 
 
-class _Counting:
-    """A video that tells when it is read."""
+class _Counting(LabelledVideo):
+    """The same video in one file; it tells when it is read."""
 
-    def __init__(self, video: Any, read: list[int]) -> None:
-        self._video, self._read, self.name = video, read, video.name
+    def __init__(self, video: LabelledVideo, read: list[int]) -> None:
+        self._video, self._read = video, read
+        self.name, self.n_frames, self.labelled = video.name, video.n_frames, video.labelled
 
-    def video(self) -> Any:
+    def video(self) -> Video:
         self._read.append(1)
         return self._video.video()
+
+    def labels(self) -> UInt8:
+        return self._video.labels()
+
+    def sources(self) -> tuple[str, ...]:
+        return tuple(f"a.mp4[{index}]" for index in range(self.n_frames))
 
 
 def test_methods_are_refused_where_there_is_no_such_one_or_no_network(model: Model) -> None:

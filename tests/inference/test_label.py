@@ -230,6 +230,32 @@ def test_the_largest_budget_decides_what_is_given_up(engine: Engine, street: Pat
     assert len(np.unique(labelled.labels[-1])) > 1
 
 
+@pytest.mark.parametrize(
+    ("tier", "seconds", "chosen"), [("quality", 0.3, None), ("quality", 0.5, "fast"), ("fast", 0.5, None)]
+)
+def test_supervoxels_are_fast_ones_where_better_ones_would_take_much_of_the_budget(
+    engine: Engine, tmp_path: Path, tier: str, seconds: float, chosen: str | None
+) -> None:
+    street = write_street(tmp_path / "large.mp4", 4, (256, 192))  # large enough for fast ones to be others
+    engine = replace(engine, tier=tier)
+    line, work = engine.cutting(4, (192, 256))
+    engine = replace(engine, stages=StageCosts({line: seconds / work}))
+    labelled = label(engine, street, Budget(2.0))
+    assert labelled.plan is not None
+    assert labelled.plan.tier == chosen
+    (why,), fast = labelled.whys, engine.of_tier("fast")
+    run = WindowRun(fast if chosen else engine, open_video(street).read().frames, Ledger(None), time.perf_counter())
+    run.prepare(labelled.plan.n_supervoxels)
+    assert np.array_equal(why.known.supervoxels.ids, run.scene.supervoxels.ids)
+
+
+def test_an_unlimited_budget_leaves_supervoxels_as_the_model_has_them(engine: Engine, street: Path) -> None:
+    engine = replace(engine, tier="quality", stages=StageCosts({"supervoxels quality 1": 1.0}))
+    labelled = label(engine, street)
+    assert labelled.plan is not None
+    assert labelled.plan.tier is None
+
+
 def read_slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """From now on every frame takes so long."""
 

@@ -77,6 +77,16 @@ def test_a_run_below_the_floor_is_done_again_with_what_it_did_without(loaded: Lo
     assert np.array_equal(labelled.labels[0][0::2], labelled.labels[0][1::2])
 
 
+def test_supervoxels_of_another_tier_are_cut_so_again(loaded: LoadedModel, tmp_path: Path) -> None:
+    source = open_video(write_street(tmp_path / "large.mp4", 12, (256, 192)))
+    engine = replace(loaded.labeller.engine, tier="quality")
+    plan = Plan(12, (192, 256), 10.0, stride=2, tier="fast")
+    fast, slow = (replay(engine, source, _planned(loaded, source, replace(plan, tier=tier))) for tier in ("fast", None))
+    again = replay(engine.of_tier("fast"), source, _planned(loaded, source, plan))
+    check_same(fast, again)
+    assert not np.array_equal(fast.whys[0].known.supervoxels.ids, slow.whys[0].known.supervoxels.ids)
+
+
 def test_frames_that_were_made_smaller_after_they_were_read_are_so_again(
     loaded: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
