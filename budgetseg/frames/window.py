@@ -456,7 +456,7 @@ class WindowRun:
         out[:] = int(np.argmax(self.engine.prior))
         self._new_sure()[:] = int(255 * self.engine.prior.max())
         self.paintings.append(Painting(len(self.read), len(self.evidence.asks), PRIOR, ""))
-        self.books.ledger.note("the budget is below the floor: prior")
+        self.books.ledger.note("the budget is short: prior")
 
 
 def _stride_of(decoded: Sequence[int]) -> int:

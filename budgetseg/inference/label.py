@@ -260,7 +260,7 @@ class _Job:
         plan, lacks = self.plan, ", ".join(self.plan.lacks(self.full))
         tier = self.engine.of_tier(plan.tier).tier
         what = f"{plan.n_worked} frames of {plan.size[1]}×{plan.size[0]}, {plan.n_supervoxels} supervoxels, {tier}"
-        _log.info("plan: %s%s", what, f"; below the floor: {lacks}" if lacks else "")
+        _log.info("plan: %s%s", what, f"; the budget is short: {lacks}" if lacks else "")
 
     def _prepared(self, read: UInt8, k: int, n_done: int, known: Known | None) -> WindowRun:
         """A window with its supervoxels; of smaller frames, where those that were read take too long."""
@@ -402,7 +402,7 @@ class _Job:
             n_found = sum(map(len, part))  # a video may end before it said so
             self.done.labels.append(whole[: n_found if n is None else min(n, n_found)])
         if not self.is_fixed:
-            given_up = [f"the budget is below the floor: {name}" for name in self.plan.lacks(self.full)]
+            given_up = [f"the budget is short: {name}" for name in self.plan.lacks(self.full)]
             for ledger in self.done.ledgers:
                 ledger.notes[:0] = given_up
         if self.request.scope == "total" and len(self.parts) == 1:

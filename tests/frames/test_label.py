@@ -84,7 +84,7 @@ def test_less_time_means_fewer_key_frames_then_the_small_network_then_the_prior(
     assert 0 < asked[1].get("dcnn_large", 0) < 24
     assert asked[2].keys() == {"dcnn"}
     assert asked[3] == {}
-    assert labelled.ledgers[0].notes == ["the budget is below the floor: prior"]
+    assert labelled.ledgers[0].notes == ["the budget is short: prior"]
     assert (labelled.labels[0] == 1).all()
 
 

@@ -154,12 +154,12 @@ def slow(engine: Engine, **rates: float) -> Engine:
     return replace(engine, stages=StageCosts({f"{stage} fast 1": rate for stage, rate in rates.items()}))
 
 
-def test_below_the_floor_frames_are_left_out_and_their_labels_carried_over(engine: Engine, street: Path) -> None:
-    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(20.0))  # 6.1 s a frame
+def test_where_time_is_short_frames_are_left_out_and_their_labels_carried_over(engine: Engine, street: Path) -> None:
+    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(30.0))  # 6.1 s a frame
     (labels,), (ledger,), plan = labelled.labels, labelled.ledgers, labelled.plan
     assert plan is not None
     assert (plan.stride, plan.n_worked, plan.prior) == (8, 2, False)
-    assert ledger.notes == [f"the budget is below the floor: {name}" for name in (LADDER[0], LADDER[2])]
+    assert ledger.notes == ["the budget is short: fewer frames"]
     assert labels.shape == SHAPE
     assert (labels < 255).all()
     assert (labels[:8] == labels[0]).all()
@@ -167,13 +167,13 @@ def test_below_the_floor_frames_are_left_out_and_their_labels_carried_over(engin
     assert "carrying" in ledger.stages
 
 
-def test_below_the_floor_small_frames_are_worked_on(engine: Engine, tmp_path: Path) -> None:
+def test_where_time_is_short_small_frames_are_worked_on(engine: Engine, tmp_path: Path) -> None:
     street = write_street(tmp_path / "large.mp4", 4, (480, 360))
-    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(60.0))  # 19 s a frame, 11 at half size
+    labelled = label(slow(engine, supervoxels=1e-3), street, Budget(100.0))  # 19 s a frame, 11 at half size
     (labels,), (ledger,), plan = labelled.labels, labelled.ledgers, labelled.plan
     assert plan is not None
     assert (plan.size, plan.stride) == ((180, 240), 1)
-    assert ledger.notes == [f"the budget is below the floor: {name}" for name in LADDER[:2]]
+    assert ledger.notes == [f"the budget is short: {name}" for name in LADDER[:2]]
     assert labels.shape == (4, 360, 480)
     assert (labels < 255).all()
     assert np.array_equal(labels[:, ::2, ::2], labels[:, 1::2, 1::2])
@@ -194,7 +194,7 @@ def test_a_budget_of_nearly_nothing_gives_the_prior(engine: Engine, street: Path
     (labels,), (ledger,) = labelled.labels, labelled.ledgers
     assert labels.shape == SHAPE
     assert (labels == engine.classifiers.prior.argmax()).all()
-    assert ledger.notes == ["the budget is below the floor: prior"]
+    assert ledger.notes == ["the budget is short: prior"]
     assert not ledger.stages
     assert not ledger.descriptors
     assert not labelled.whys
@@ -210,7 +210,7 @@ def test_whatever_the_budget_every_pixel_has_a_label(engine: Engine, street: Pat
     assert (labelled.labels[0] < engine.classifiers.n_labels).all()
     assert labelled.plan is not None
     full = replace(labelled.plan, density=25, size=SHAPE[1:], stride=1, colour_only=False, prior=False)
-    given_up = [note.removeprefix("the budget is below the floor: ") for note in labelled.ledgers[0].notes]
+    given_up = [note.removeprefix("the budget is short: ") for note in labelled.ledgers[0].notes]
     assert given_up == labelled.plan.lacks(full)
 
 
@@ -270,12 +270,12 @@ def read_slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 def test_who_reads_slowly_gives_up_more(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     street = write_street(tmp_path / "large.mp4", 4, (480, 360))
     read_slowly(monkeypatch, 0.05)
-    # 1 s for supervoxels of full size fits 1.15 s, but not what reading leaves of it.
-    labelled = label(slow(engine, supervoxels=1.0 / (4 * 120 * 160)), street, Budget(1.15))
+    # 1 s for supervoxels of full size is less than half of 2.15 s, but not of what reading leaves of it.
+    labelled = label(slow(engine, supervoxels=1.0 / (4 * 120 * 160)), street, Budget(2.15))
     plan = labelled.plan
     assert plan is not None
     assert (plan.size, plan.read_size) == ((180, 240), (360, 480))
-    assert labelled.ledgers[0].notes == [f"the budget is below the floor: {name}" for name in LADDER[:2]]
+    assert labelled.ledgers[0].notes == [f"the budget is short: {name}" for name in LADDER[:2]]
     assert labelled.labels[0].shape == (4, 360, 480)
 
 
@@ -304,7 +304,7 @@ def test_who_reads_for_longer_than_the_budget_has_the_prior(
     read_slowly(monkeypatch, 0.2)
     labelled = label(engine, street, Budget(0.5))
     (ledger,) = labelled.ledgers
-    assert ledger.notes == ["the budget is below the floor: prior"]
+    assert ledger.notes == ["the budget is short: prior"]
     assert ledger.spent_s < 1.0
     assert labelled.labels[0].shape == SHAPE
     assert (labelled.labels[0] == engine.classifiers.prior.argmax()).all()

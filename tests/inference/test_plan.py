@@ -1,4 +1,4 @@
-"""What is given up below the floor, and in which order."""
+"""What is given up where a budget is short, and in which order."""
 
 from dataclasses import replace
 from itertools import pairwise
