@@ -1,4 +1,6 @@
-"""Who decides where a model has neither policy nor plan."""
+"""Who decides, by what a model has."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +8,10 @@ import pytest
 from budgetseg.errors import UsageError
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.policy import plan_policy
+from budgetseg.policy.features import n_features
+from budgetseg.policy.learned import METHOD, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy
+from budgetseg.policy.static import StaticPlan
 from tests.models.made import HAND_MADE, random_model
 
 
@@ -26,6 +31,18 @@ def test_without_a_plan_all_is_computed_but_what_costs_most(names: dict[str, int
     assert isinstance(chooser, LinearPolicy)
     assert np.array_equal(chooser.weights, expected.weights)
     assert selection.order == "random"
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 2.0])
+def test_a_learned_policy_decides_also_where_a_plan_did_better_in_training(share: float) -> None:
+    model, names = random_model(HAND_MADE), tuple(HAND_MADE)
+    weights = np.zeros((len(names) + 1, n_features(len(names), len(model.classes), True)), np.float32)
+    own = LearnedPolicy(METHOD, names, "shared", LinearPolicy(weights, True), deferred=(0.5,))
+    plan = StaticPlan(0.5, names[:1], "large", names)
+    chooser, selection = strategy_of(replace(model, policies=(own,), plans=(plan,)))(share)
+    assert chooser is own.policy
+    assert selection.order == "wanted"
+    assert strategy_of(replace(model, policies=(own,), plans=(plan,)), "static")(share)[1].order == "large"
 
 
 def test_a_policy_that_there_is_not_is_refused_with_those_that_there_are() -> None:

@@ -1,0 +1,106 @@
+"""What a short budget should do without: accuracy of supervoxels against the wall clock, other plans in turns.
+
+Usage: python -m benchmarks.choose_plan DATASET ROOT MODEL TRAINED [REPEATS], where MODEL was trained on the split `fit`
+with supervoxels of the tier `quality`, and TRAINED on `train`: plans and policies are taken from it. Judged on
+`selection`. Budgets are multiples of the floor, with fast supervoxels.
+
+Class average / global accuracy of all videos together, a mean over repeats.
+"""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from budgetseg.datasets import open_dataset
+from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.evaluation.wall import Timed, timed
+from budgetseg.inference import label, plan
+from budgetseg.inference.label import Request, label_video
+from budgetseg.inference.window import Engine, Strategy
+from budgetseg.labelling import Labeller
+from budgetseg.labelling.strategy import counted
+from budgetseg.models.bundle import Model, load_model
+from budgetseg.policy.learned import METHOD, learned_for
+from budgetseg.types import Budget
+
+TIMES_FLOOR = (0.5, 0.8, 1.1, 1.6, 2.2, 3.0, 4.0, 6.0)
+N_FLOORS = 3  # runs that the floor is the median of
+
+
+class Variant(NamedTuple):
+    """A way to choose.
+
+    Attributes
+    ----------
+    cutting : share of the budget that supervoxels of full size may take
+    floor : share of the budget that the floor may take
+    density : supervoxels a frame, before frames are made smaller
+    defers : whether budgets are left to a static plan, as in simulation
+    """
+
+    cutting: float = label.CUTTING
+    floor: float = plan.FLOOR_SHARE
+    density: float = plan.LEAST_DENSITY
+    defers: bool = False
+
+
+VARIANTS = {
+    "as it is": Variant(),
+    "full size": Variant(cutting=np.inf),
+    "floor 0.9, density 4": Variant(floor=0.9, density=4),
+    "floor 0.35": Variant(floor=0.35),
+    "density 4": Variant(density=4),
+    "with deferring": Variant(defers=True),
+}
+
+
+def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats: int) -> None:
+    """Print a line for each budget."""
+    whole = load_model(trained)
+    model = replace(load_model(model_folder), plans=whole.plans, policies=whole.policies)
+    labeller = Labeller(model, os.cpu_count() or 1, engine="supervoxels")
+    engines = [replace(labeller.engine, strategy=_strategy(model, own.defers)) for own in VARIANTS.values()]
+    videos = [timed(video) for video in open_dataset(dataset, root).videos("selection")]
+    floors_s = [_floor_s(engines[0], video) for video in videos]
+    print("| budget, times the floor |", " | ".join(VARIANTS), "|\n" + "|---" * (1 + len(VARIANTS)) + "|")
+    for times in TIMES_FLOOR:
+        found = np.zeros((len(VARIANTS), n_repeats, 2))
+        for repeat in range(n_repeats):
+            for k, own in enumerate(VARIANTS.values()):
+                label.CUTTING, plan.FLOOR_SHARE, plan.LEAST_DENSITY = own.cutting, own.floor, own.density
+                found[k, repeat] = _accuracy(engines[k], videos, [times * seconds for seconds in floors_s], repeat)
+        cells = [" / ".join(f"{100 * figure:.1f}" for figure in own.mean(axis=0)) for own in found]
+        print(f"| {times:g} |", " | ".join(cells), "|", flush=True)
+
+
+def _strategy(model: Model, defers: bool) -> Strategy:
+    own, h = learned_for(model.policies, METHOD, counted(model)), model.classifiers
+    assert own is not None
+    return lambda share: (
+        own.decider(share, model.plans, h.names, h.n_labels) if defers else (own.policy, own.selection)
+    )
+
+
+def _floor_s(engine: Engine, video: Timed) -> float:
+    """Seconds that a video takes with no descriptor at all."""
+    nothing = Request((Budget(1e-9),), "descriptors")
+    runs = [label_video(engine.of_tier("fast"), video.source, nothing).ledgers[0].stages for _ in range(N_FLOORS)]
+    return float(np.median([sum(entry.spent_s for entry in stages.values()) for stages in runs]))
+
+
+def _accuracy(engine: Engine, videos: list[Timed], budgets_s: list[float], seed: int) -> tuple[float, float]:
+    n_labels = engine.classifiers.n_labels
+    confusion = np.zeros((n_labels, n_labels), np.int64)
+    for video, budget_s in zip(videos, budgets_s, strict=True):
+        labelled = label_video(engine, video.source, Request((Budget(budget_s),), seed=seed))
+        confusion += video.confusion(labelled.labels[-1], n_labels)
+    accuracy = accuracy_of(confusion)
+    return accuracy.class_average, accuracy.overall
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(Path, sys.argv[2:5]), int(sys.argv[5]) if len(sys.argv) > 5 else 3)  # type: ignore[call-arg]
