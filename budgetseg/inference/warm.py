@@ -2,7 +2,9 @@
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -20,11 +22,13 @@ SIZES = ((160, 120), (320, 240), (480, 360))
 N_FRAMES = 9
 DENSITY = 30  # supervoxels a frame
 SHORT_S = 0.05  # of computing descriptors
+FEW = 40  # questions whether there is time: enough for some descriptors, however long it takes to compile them
 
 
 def warm_up(engine: Engine) -> None:
     """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
-    episode = _label(replace(engine, costs=CostModel(), stages=StageCosts()), (160, 120), 4).episode.copy()
+    run = _label(replace(engine, costs=CostModel(), stages=StageCosts()), (160, 120), 4, _few)
+    episode = run.episode.copy()
     episode.cost_s(0, 0)  # what only some runs come to, and should not have to compile
     episode.withdraw(0)
     episode.give_up(0)
@@ -36,18 +40,29 @@ def calibrate_stages(engine: Engine) -> bool:
         return False
     _log.info("stages are timed on rendered streets")
     for size in SIZES:
-        _label(engine, size, N_FRAMES)
+        _label(engine, size, N_FRAMES, _short)
     return True
 
 
-def _label(engine: Engine, size: tuple[int, int], n_frames: int) -> WindowRun:
+def _few() -> Callable[[], float]:
+    """Plenty of seconds left, when asked a few times; none after that."""
+    asked = count()
+    return lambda: 10.0 if next(asked) < FEW else -1.0
+
+
+def _short() -> Callable[[], float]:
+    """Seconds that are left of a short time that begins now."""
+    end = time.perf_counter() + SHORT_S
+    return lambda: end - time.perf_counter()
+
+
+def _label(engine: Engine, size: tuple[int, int], n_frames: int, left_s: Callable[[], Callable[[], float]]) -> WindowRun:
     video, _ = render(0, n_frames, size)
     run = WindowRun(engine, video.frames, Ledger(None), time.perf_counter())
     run.prepare(DENSITY * n_frames)
     out = np.empty(video.shape, np.uint8)
     for _ in range(2):
-        end = time.perf_counter() + SHORT_S
-        run.spend(lambda end=end: end - time.perf_counter())  # type: ignore[misc]
+        run.spend(left_s())
         run.close()
         run.paint(out)
     return run

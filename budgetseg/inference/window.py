@@ -38,7 +38,7 @@ MOST_TURNS = 0.017  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
-LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again
+LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again, SLACK included
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
 

@@ -17,10 +17,12 @@ from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference.carry import worked_on
+from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
 from budgetseg.inference.label import Labelled, Request, label_video
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import LADDER, Plan
 from budgetseg.inference.stages import StageCosts
+from budgetseg.inference.warm import warm_up
 from budgetseg.inference.window import Engine, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
@@ -228,6 +230,31 @@ def test_the_largest_budget_decides_what_is_given_up(engine: Engine, street: Pat
     assert early.budget_s == 5.0
     assert early.overrun_s == 0
     assert len(np.unique(labelled.labels[-1])) > 1
+
+
+def test_warming_up_computes_descriptors_however_long_it_takes_to_compile(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, computed, paint = list[float](), list[int](), WindowRun.paint
+
+    def strategy(share: float) -> tuple[Chooser, Selection]:
+        decide, selection = engine.strategy(share)
+
+        def slowly(episode: Episode) -> Choice | None:
+            asked.append(episode.left_s)
+            time.sleep(0.2 if len(asked) < 4 else 0.0)  # as if it were compiled
+            return decide(episode)
+
+        return slowly, selection
+
+    def look(self: WindowRun, out: UInt8) -> None:
+        computed.append(len(self.trace))
+        paint(self, out)
+
+    monkeypatch.setattr(WindowRun, "paint", look)
+    warm_up(replace(engine, strategy=strategy))
+    assert computed[0] > 1
+    assert max(computed) < 100
 
 
 @pytest.mark.parametrize(
