@@ -44,7 +44,7 @@ class Variant(NamedTuple):
 
     cutting: float = label.CUTTING
     floor: float = plan.FLOOR_SHARE
-    density: float = plan.LEAST_DENSITY
+    density: int = plan.LEAST_DENSITY
     defers: bool = False
 
 
@@ -80,9 +80,7 @@ def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats:
 def _strategy(model: Model, defers: bool) -> Strategy:
     own, h = learned_for(model.policies, METHOD, counted(model)), model.classifiers
     assert own is not None
-    return lambda share: (
-        own.decider(share, model.plans, h.names, h.n_labels) if defers else (own.policy, own.selection)
-    )
+    return lambda share: own.decider(share, model.plans, h.names, h.n_labels) if defers else (own.policy, own.selection)
 
 
 def _floor_s(engine: Engine, video: Timed) -> float:
@@ -103,4 +101,5 @@ def _accuracy(engine: Engine, videos: list[Timed], budgets_s: list[float], seed:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(Path, sys.argv[2:5]), int(sys.argv[5]) if len(sys.argv) > 5 else 3)  # type: ignore[call-arg]
+    root, model, trained = map(Path, sys.argv[2:5])
+    main(sys.argv[1], root, model, trained, int(sys.argv[5]) if len(sys.argv) > 5 else 3)

@@ -268,7 +268,8 @@ class _Job:
         while True:
             size = self.plan.size if known is None else known.supervoxels.ids.shape[1:3]
             frames = reduced(read[::stride], size)
-            run = WindowRun(self.engine.of_tier(self.plan.tier), frames, self.books.ledger, self.started, self.request.seed + k)
+            engine = self.engine.of_tier(self.plan.tier)
+            run = WindowRun(engine, frames, self.books.ledger, self.started, self.request.seed + k)
             run.stopped = self.stopped
             cheaper = None if self.is_fixed else self._cheaper(len(frames))
             latest_s = np.inf if cheaper is None else self._latest_s(len(frames), n_done)

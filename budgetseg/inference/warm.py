@@ -18,6 +18,9 @@ __all__ = ["calibrate_stages", "warm_up"]
 
 _log = logging.getLogger(__name__)
 
+Left = Callable[[], float]
+"""Seconds left, whenever it is asked."""
+
 SIZES = ((160, 120), (320, 240), (480, 360))
 N_FRAMES = 9
 DENSITY = 30  # supervoxels a frame
@@ -44,25 +47,25 @@ def calibrate_stages(engine: Engine) -> bool:
     return True
 
 
-def _few() -> Callable[[], float]:
+def _few() -> Left:
     """Plenty of seconds left, when asked a few times; none after that."""
     asked = count()
     return lambda: 10.0 if next(asked) < FEW else -1.0
 
 
-def _short() -> Callable[[], float]:
+def _short() -> Left:
     """Seconds that are left of a short time that begins now."""
     end = time.perf_counter() + SHORT_S
     return lambda: end - time.perf_counter()
 
 
-def _label(engine: Engine, size: tuple[int, int], n_frames: int, left_s: Callable[[], Callable[[], float]]) -> WindowRun:
+def _label(engine: Engine, size: tuple[int, int], n_frames: int, begin: Callable[[], Left]) -> WindowRun:
     video, _ = render(0, n_frames, size)
     run = WindowRun(engine, video.frames, Ledger(None), time.perf_counter())
     run.prepare(DENSITY * n_frames)
     out = np.empty(video.shape, np.uint8)
     for _ in range(2):
-        run.spend(left_s())
+        run.spend(begin())
         run.close()
         run.paint(out)
     return run
