@@ -77,24 +77,22 @@ def test_fit_and_selection_are_the_two_parts_of_train(dataset: Dataset) -> None:
     assert fit | selection == sources(dataset, "train")
 
 
-def test_frames_and_labels_have_one_size_and_the_lengths_promised(dataset: Dataset) -> None:
-    for video in apart(dataset):
+def test_frames_and_labels_have_one_size_and_the_lengths_promised_and_labels_are_classes_or_ignored(
+    dataset: Dataset,
+) -> None:
+    for video in apart(dataset):  # read once: that takes long
         frames, labels = video.video(), video.labels()
         n_frames, height, width = frames.shape
         assert n_frames == video.n_frames == len(frames.times_s) == len(video.sources())
         assert labels.shape == (len(video.labelled), height, width)
         assert labels.dtype == frames.frames.dtype == np.uint8
+        present = np.flatnonzero(np.bincount(labels.ravel(), minlength=256))
+        assert set(present.tolist()) <= {*range(len(dataset.classes)), IGNORE}
 
 
 def test_times_ascend(dataset: Dataset) -> None:
     video = min(apart(dataset), key=lambda video: (video.n_frames < 3, video.n_frames))
     assert np.all(np.diff(video.video().times_s) > 0)
-
-
-def test_labels_are_classes_or_ignored(dataset: Dataset) -> None:
-    for video in apart(dataset):
-        present = np.flatnonzero(np.bincount(video.labels().ravel(), minlength=256))
-        assert set(present.tolist()) <= {*range(len(dataset.classes)), IGNORE}
 
 
 def test_reading_twice_gives_the_same(dataset: Dataset) -> None:
