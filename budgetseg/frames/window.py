@@ -36,8 +36,6 @@ KNOWN = 2.0
 """What was known before counts as so many questions."""
 FIRST = 4
 """Frames for each thread after which it is looked whether reading is in time."""
-DECODE_S = 1.5e-8
-"""Seconds a pixel to decode what was never decoded here before."""
 COPY_S = 4e-10
 """Seconds a pixel to copy labels."""
 HEARD_WORK = 22.0
@@ -124,12 +122,8 @@ class WindowRun:
         n_pairs = len(self.evidence.flow_pairs(carry)) if is_as_read else -(-len(self.span) // stride) - 1
         flow_s = 0.0 if carry == COPY else self.books.foretold_s(self._flow_line(carry), self._flow_work(n_pairs))
         n_to_read = 0 if self._is_read else len(self._missing(stride))
-        return self._decode_s(n_to_read) + flow_s
-
-    def _decode_s(self, n_frames: int) -> float:
-        work = self._decode_work(n_frames)
-        is_known = self._decode_line in self.books.stages
-        return self.books.foretold_s(self._decode_line, work) if is_known else DECODE_S * work
+        decode_s = self.books.decoding_s(self._decode_line, self._decode_work(n_to_read), self._reader.can_skip)
+        return decode_s + flow_s
 
     def _missing(self, stride: int) -> list[int]:
         """Frames to read so that there is one every so many, and the last."""

@@ -443,7 +443,7 @@ class _Job:
             if n == 0:
                 return
             spent_s = time.perf_counter() - started
-            self.books.book("decode", self._decode_work(n), spent_s, f"decode {self.source.clip.path.suffix}")
+            self.books.book("decode", self._decode_work(n, self.read_stride), spent_s, self._decode_line)
             yield window[:n]
 
     def _floor_s(self, plan: Plan, n_frames: int | None = None, is_read: bool = False) -> float:
@@ -454,9 +454,11 @@ class _Job:
         n_pixels = float(n * plan.size[0] * plan.size[1])
         cutting = self.engine.of_tier(plan.tier).cutting(n, plan.size)
         stages = [cutting, ("preparation", n_pixels), *self._end_of(n, plan)]
-        if not is_read:
-            stages.append((f"decode {self.source.clip.path.suffix}", self._decode_work(n)))
-        return sum(self.books.foretold_s(*stage) for stage in stages)
+        seconds = sum(self.books.foretold_s(*stage) for stage in stages)
+        if is_read:
+            return seconds
+        work = self._decode_work(n, plan.stride)
+        return seconds + self.books.decoding_s(self._decode_line, work, self.source.can_skip)
 
     def _end_of(self, n_frames: int, plan: Plan | None = None) -> list[tuple[str, float]]:
         """Stages that end the labelling of so many frames of a plan, and their work."""
@@ -467,10 +469,15 @@ class _Job:
             stages.append(("carrying", float(n_frames * plan.stride * self.full.size[0] * self.full.size[1])))
         return stages
 
-    def _decode_work(self, n_frames: int) -> float:
-        """Pixels of the file: smaller frames are decoded in full first."""
+    @property
+    def _decode_line(self) -> str:
+        """What the costs of decoding are known by."""
+        return f"decode {self.source.clip.path.suffix}"
+
+    def _decode_work(self, n_frames: int, stride: int) -> float:
+        """Pixels of the file: smaller frames are decoded in full first, and so are those between, if they must be."""
         width, height = self.source.clip.size
-        return float(n_frames * width * height)
+        return float(n_frames * (1 if self.source.can_skip else stride) * width * height)
 
     def _enabled(self) -> int:
         if not self.plan.colour_only or "colour" not in self.engine.classifiers.names:

@@ -11,6 +11,8 @@ from budgetseg.inference.stages import StageCosts
 
 __all__ = ["Books", "Entry", "Ledger"]
 
+IMAGE_S, FILM_S = 1.5e-8, 3e-9  # to decode a pixel of images, and of other files, where it was never done here
+
 
 @dataclass
 class Entry:
@@ -119,6 +121,12 @@ class Books:
     def foretold_s(self, stage: str, work: float) -> float:
         """Seconds that so much work of a stage takes on this machine as busy as it is."""
         return self.stages.predict(stage, work) * self.stages.contention.stretch
+
+    def decoding_s(self, line: str, n_pixels: float, are_images: bool) -> float:
+        """Seconds to decode so many pixels; a guess for a kind of file that was never decoded here."""
+        if line in self.stages:
+            return self.foretold_s(line, n_pixels)
+        return (IMAGE_S if are_images else FILM_S) * n_pixels
 
     @contextmanager
     def stage(self, name: str, work: float, line: str | None = None) -> Iterator[None]:

@@ -121,3 +121,12 @@ def test_a_block_is_timed_and_one_that_fails_is_not_learned_from() -> None:
         raise ZeroDivisionError
     assert "carrying" not in books.ledger.stages
     assert "carrying" not in books.stages
+
+
+def test_decoding_is_guessed_until_it_was_done_once() -> None:
+    books = Books(Ledger(None), StageCosts())
+    assert books.decoding_s("decode .mp4", 1e6, False) == pytest.approx(0.003)
+    assert books.decoding_s("decode ", 1e6, True) == pytest.approx(0.015)
+    books.book("decode", 1e6, 0.1, "decode .mp4")
+    assert books.decoding_s("decode .mp4", 2e6, False) == pytest.approx(0.2, rel=0.1)
+    assert books.decoding_s("decode .mkv", 1e6, False) == pytest.approx(0.003)
