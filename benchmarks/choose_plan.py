@@ -22,9 +22,10 @@ from budgetseg.inference import label, plan
 from budgetseg.inference.label import Request, label_video
 from budgetseg.inference.window import Engine, Strategy
 from budgetseg.labelling import Labeller
-from budgetseg.labelling.strategy import counted
+from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, learned_for
+from budgetseg.supervoxels.tiers import FAST
 from budgetseg.types import Budget
 
 TIMES_FLOOR = (0.5, 0.8, 1.1, 1.6, 2.2, 3.0, 4.0, 6.0)
@@ -78,15 +79,17 @@ def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats:
 
 
 def _strategy(model: Model, defers: bool) -> Strategy:
+    if not defers:
+        return strategy_of(model, "learned")
     own, h = learned_for(model.policies, METHOD, counted(model)), model.classifiers
     assert own is not None
-    return lambda share: own.decider(share, model.plans, h.names, h.n_labels) if defers else (own.policy, own.selection)
+    return lambda share: own.decider(share, model.plans, h.names, h.n_labels)
 
 
 def _floor_s(engine: Engine, video: Timed) -> float:
     """Seconds that a video takes with no descriptor at all."""
     nothing = Request((Budget(1e-9),), "descriptors")
-    runs = [label_video(engine.of_tier("fast"), video.source, nothing).ledgers[0].stages for _ in range(N_FLOORS)]
+    runs = [label_video(engine.of_tier(FAST), video.source, nothing).ledgers[0].stages for _ in range(N_FLOORS)]
     return float(np.median([sum(entry.spent_s for entry in stages.values()) for stages in runs]))
 
 

@@ -25,7 +25,7 @@ from budgetseg.inference.paint import paint, painters
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.state import ENABLED, full_cost, world_of
 from budgetseg.supervoxels import Segmenter
-from budgetseg.supervoxels.tiers import tier_named
+from budgetseg.supervoxels.tiers import FAST, tier_named
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
 __all__ = ["DESCRIPTORS", "Engine", "Known", "Step", "Strategy", "WindowRun"]
@@ -70,7 +70,7 @@ class Engine:
     costs: CostModel
     stages: StageCosts
     strategy: Strategy
-    tier: str = "fast"
+    tier: str = FAST
     threads: int = 1
     guarded: Sequence[str] = ()
     counted: int = -1
