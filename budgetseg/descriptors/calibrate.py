@@ -25,7 +25,7 @@ FILE = "costs.json"
 SIZES = ((160, 120), (480, 360))
 N_FRAMES = 9
 N_SUPERVOXELS = 200
-SAMPLE = 60  # supervoxels that each descriptor is timed on
+SAMPLE, TOGETHER = 240, 8  # supervoxels that each descriptor is timed on, and how many at a time
 
 
 def known_costs(descriptors: Sequence[Descriptor], timer: Callable[[], float] = time.perf_counter) -> CostModel:
@@ -55,9 +55,10 @@ def calibrate(
         warm_up(descriptors, scene)  # the first call at a size pays for memory too
         live = LiveDescriptors(scene, descriptors, costs, timer=timer)
         spread = np.linspace(0, len(scene.supervoxels) - 1, SAMPLE).astype(int)
-        for region in np.argsort(scene.supervoxels.graph.sizes)[spread]:
+        by_size = np.argsort(scene.supervoxels.graph.sizes)[spread]
+        for regions in np.split(by_size, SAMPLE // TOGETHER):
             for descriptor in descriptors:
-                live.compute(int(region), descriptor.name)
+                live.compute_all(regions, descriptor.name)
 
 
 def warm_up(descriptors: Sequence[Descriptor], scene: Scene | None = None) -> None:

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.types import Float32, Float64
+from budgetseg.types import Float32, Float64, Int64
 
 __all__ = ["Colour"]
 
@@ -43,10 +43,16 @@ class Colour(Descriptor):
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """(512,), L slowest and b fastest; squares sum to one."""
-        runs, rows = scene.runs, scene.frames.reshape(-1, scene.frames.shape[2], 3)
-        sizes = scene.supervoxels.graph.sizes
-        vector: Float32 = _histogram(rows, runs.first, runs.rows, runs.spans, sizes, region, _bin_of_rgb())
+        vector: Float32 = self.compute_all(scene, np.array([region]), [])[0]
         return vector
+
+    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002
+        """The same of several, (K, 512)."""
+        runs, sizes = scene.runs, scene.supervoxels.graph.sizes
+        rows = scene.frames.reshape(-1, scene.frames.shape[2], 3)
+        vectors = np.empty((len(regions), self.length), np.float32)
+        _histograms(rows, runs.first, runs.rows, runs.spans, sizes, regions, _bin_of_rgb(), vectors)
+        return vectors
 
 
 @cache
@@ -61,20 +67,20 @@ def _bin_of_rgb() -> NDArray[np.uint16]:
 
 
 @njit(cache=True, nogil=True)
-def _histogram(pixel_rows, firsts, rows, spans, sizes, region, bin_of_rgb):  # type: ignore[no-untyped-def]
+def _histograms(pixel_rows, firsts, rows, spans, sizes, regions, bin_of_rgb, out):  # type: ignore[no-untyped-def]
     # Neighbours mostly fall into the same bin: adding to the same place twice in a row would wait for the memory.
-    counts, n = np.zeros((2, SIDE**3), np.int32), 0
-    first, end, step = firsts[region], firsts[region + 1], max(sizes[region] // ENOUGH, 1)
-    for i, begin in enumerate(range(first, end, step)):
-        # Not always the first: of what keeps its shape from frame to frame, only the same few rows would be seen.
-        k = min(begin + ((i * GOLDEN & 0xFFFF) * step >> 16), end - 1)
-        pixels = pixel_rows[rows[k]]
-        for x in range(spans[k, 0], spans[k, 1]):
-            red, green, blue = np.uint32(pixels[x, 0]), np.uint32(pixels[x, 1]), np.uint32(pixels[x, 2])
-            rgb = (red >> DROPPED) << 10 | (green >> DROPPED) << 5 | blue >> DROPPED
-            counts[x & 1, bin_of_rgb[rgb]] += 1
-        n += spans[k, 1] - spans[k, 0]
-    shares = np.empty(SIDE**3, np.float32)
-    for k in range(SIDE**3):
-        shares[k] = np.sqrt((counts[0, k] + counts[1, k]) / n)
-    return shares
+    counts = np.empty((2, SIDE**3), np.int32)
+    for own, region in enumerate(regions):
+        counts[:], n = 0, 0
+        first, end, step = firsts[region], firsts[region + 1], max(sizes[region] // ENOUGH, 1)
+        for i, begin in enumerate(range(first, end, step)):
+            # Not always the first: of what keeps its shape from frame to frame, only the same few rows would be seen.
+            k = min(begin + ((i * GOLDEN & 0xFFFF) * step >> 16), end - 1)
+            pixels = pixel_rows[rows[k]]
+            for x in range(spans[k, 0], spans[k, 1]):
+                red, green, blue = np.uint32(pixels[x, 0]), np.uint32(pixels[x, 1]), np.uint32(pixels[x, 2])
+                rgb = (red >> DROPPED) << 10 | (green >> DROPPED) << 5 | blue >> DROPPED
+                counts[x & 1, bin_of_rgb[rgb]] += 1
+            n += spans[k, 1] - spans[k, 0]
+        for k in range(SIDE**3):
+            out[own, k] = np.sqrt((counts[0, k] + counts[1, k]) / n)

@@ -129,7 +129,7 @@ class Numbering:
 
 def _match_forms(cls: type, contract: type) -> None:
     """Where a class replaces what is told one by one, what it inherits to tell all at once would say something else."""
-    for one, every in (("work", "works"), ("needs", "all_needs")):
+    for one, every in (("work", "works"), ("needs", "all_needs"), ("compute", "compute_all")):
         if one in vars(cls) and every not in vars(cls):
             setattr(cls, every, vars(contract)[every])
 
@@ -216,3 +216,8 @@ class Descriptor(ABC):
     @abstractmethod
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
         """The vector, (length,), finite, from the scene and the values of `needs`, in that order."""
+
+    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
+        """The vectors of several supervoxels, (K, length); replace it where there is a faster way."""
+        each = zip(regions.tolist(), inputs, strict=True)
+        return np.stack([self.compute(scene, region, own) for region, own in each])

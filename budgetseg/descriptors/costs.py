@@ -24,7 +24,7 @@ from budgetseg.types import Float64
 
 __all__ = ["CostModel"]
 
-FORMAT = 4  # also when a descriptor counts its work in other units: old lines would not fit
+FORMAT = 5  # also when a descriptor counts its work in other units: old lines would not fit
 KEPT = 0.99  # of the weight of a call when the next one comes: about the last hundred count
 ENOUGH, TOLERATED = 10, 0.5  # calls at least, and mean relative error at most, of a line that can be relied on
 FAR_OFF, FAR_OFF_AT_FIRST = 1.5, 10.0  # times what a line says is taken for an accident: a reliable one, and any other
@@ -79,15 +79,15 @@ class CostModel:
         line = self._lines.get(name)
         return 0.0 * work if line is None else line.item(A) + line.item(B) * work
 
-    def observe(self, name: str, work: float, seconds: float) -> None:
-        """Learn from one call."""
+    def observe(self, name: str, work: float, seconds: float, n: int = 1) -> None:
+        """Learn from n calls, of so much work each, in the mean."""
         with self._lock:
             line = self._lines.get(name)
             if line is None:
                 line = self._lines[name] = np.zeros(len(FIELDS))
             # The line of some stretches ago: where the machine has just become slower, the new one already knows.
             before = self._before[0].get(name, _UNKNOWN)
-            if _observe(line, before, self._stretch, self.pace, float(work), float(seconds)):
+            if _observe(line, before, self._stretch, self.pace, float(work), float(seconds), n):
                 self._end_stretch()
 
     def _end_stretch(self) -> None:
@@ -167,15 +167,15 @@ def _is_reliable(line):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _observe(line, before, stretch, pace, work, seconds):  # type: ignore[no-untyped-def]
-    """Add a call to its line and to a stretch; whether the stretch ends with it."""
+def _observe(line, before, stretch, pace, work, seconds, n):  # type: ignore[no-untyped-def]
+    """Add the mean of n calls to their line, and all of them to a stretch; whether the stretch ends with it."""
     if _is_reliable(before) and work <= BEYOND * before[MOST]:
         usual_s = max(before[A] + before[B] * work, LEAST)
-        stretch[USUAL] += usual_s
-        stretch[TOOK] += seconds
-        stretch[LENGTH] += usual_s
+        stretch[USUAL] += n * usual_s
+        stretch[TOOK] += n * seconds
+        stretch[LENGTH] += n * usual_s
     else:
-        stretch[LENGTH] += seconds / pace
+        stretch[LENGTH] += n * seconds / pace
     # At another pace, the calls that nobody interrupts take what they always took: a line would follow these.
     if pace == 1 or not _is_reliable(line):
         _learn(line, work, seconds / pace)

@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from budgetseg.descriptors.cache import ResourceCache
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, Value
 from budgetseg.descriptors.costs import CostModel
-from budgetseg.types import Float32
+from budgetseg.types import Float32, Float64, Int64
 
-__all__ = ["LateError", "LiveDescriptors", "Spent"]
+__all__ = ["LateError", "LiveDescriptors", "Spent", "SpentTogether"]
 
 
 class LateError(Exception):
@@ -38,6 +40,33 @@ class Spent:
     def total_s(self) -> float:
         """What the call cost, waiting left out."""
         return self.private_s + sum(self.shared_s.values())
+
+
+@dataclass(frozen=True, eq=False)
+class SpentTogether:
+    """One descriptor of several supervoxels, and where its time went.
+
+    Attributes
+    ----------
+    vectors : (K, length) float32
+    took_s : seconds in all
+    bills : of those for which a resource had to be made or waited for, by their place
+    """
+
+    vectors: Float32
+    took_s: float
+    bills: "dict[int, _Bill]"
+
+    @property
+    def private_s(self) -> float:
+        """Seconds of its own that each took, in the mean."""
+        elsewhere_s = sum(bill.total_s for bill in self.bills.values())
+        return max(self.took_s - elsewhere_s, 0.0) / len(self.vectors)
+
+    def one(self, k: int) -> Spent:
+        """One of them."""
+        bill = self.bills.get(k, _Bill({}))
+        return Spent(self.vectors[k], self.private_s, bill.made_s, bill.waited_s)
 
 
 class LiveDescriptors:
@@ -70,14 +99,14 @@ class LiveDescriptors:
         self.costs = costs
         self.cache = ResourceCache(limit_bytes)
         self._resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
-        self._works: dict[str, list[float]] = {}
+        self._works: dict[str, Float64] = {}
         self._timer = timer
         self.late: Callable[[], bool] = lambda: False
         self.left_behind: set[int] = set()
 
     def cost(self, region: int, name: str) -> float:
         """Seconds that a descriptor of a supervoxel would cost now: its own, and the resources that are not there."""
-        private_s = self.costs.predict(name, self._work(region, name))
+        private_s = self.costs.predict(name, float(self._works_of(name)[region]))
         return private_s + sum(self._price(key) for key in self.missing(region, name))
 
     def missing(self, region: int, name: str) -> list[Key]:
@@ -88,27 +117,35 @@ class LiveDescriptors:
 
     def compute(self, region: int, name: str) -> Spent:
         """One descriptor of one supervoxel."""
+        return self.compute_all(np.array([region]), name).one(0)
+
+    def compute_all(self, regions: Int64, name: str) -> "SpentTogether":
+        """One descriptor of several supervoxels, (K,)."""
         descriptor, scene = self.descriptors[name], self.scene
-        bill = _Bill({})
+        bills: dict[int, _Bill] = {}
+        inputs: list[list[Value]] = []
         started = self._timer()
-        keys = descriptor.needs(scene, region)
-        inputs = self.cache.find(keys) if keys else []
-        if inputs is None:
-            inputs = self._fetch(keys, bill)
-        vector = descriptor.compute(scene, region, inputs)
-        private_s = bill.rest_of(self._timer() - started)
-        self._observe(name, self._work(region, name), private_s)
-        return Spent(vector, private_s, bill.made_s, bill.waited_s)
+        for k, region in enumerate(regions.tolist()):
+            keys = descriptor.needs(scene, region)
+            own = self.cache.find(keys) if keys else []
+            if own is None:
+                bills[k] = _Bill({})
+                own = self._fetch(keys, bills[k])
+            inputs.append(own)
+        vectors = descriptor.compute_all(scene, regions, inputs)
+        spent = SpentTogether(vectors, self._timer() - started, bills)
+        self._observe(name, float(self._works_of(name)[regions].sum()) / len(regions), spent.private_s, len(regions))
+        return spent
 
-    def _observe(self, name: str, work: float, seconds: float) -> None:
+    def _observe(self, name: str, work: float, seconds: float, n: int = 1) -> None:
         if threading.get_ident() not in self.left_behind:
-            self.costs.observe(name, work, seconds)
+            self.costs.observe(name, work, seconds, n)
 
-    def _work(self, region: int, name: str) -> float:
+    def _works_of(self, name: str) -> Float64:
         works = self._works.get(name)
         if works is None:
-            works = self._works[name] = self.descriptors[name].works(self.scene).tolist()
-        return works[region]
+            works = self._works[name] = self.descriptors[name].works(self.scene)
+        return works
 
     def _fetch(self, keys: Sequence[Key], bill: "_Bill") -> list[Value]:
         if not keys:
@@ -168,9 +205,14 @@ class _Bill:
     made_s: dict[Key, float]
     waited_s: float = 0.0
 
+    @property
+    def total_s(self) -> float:
+        """Seconds on the bill."""
+        return sum(self.made_s.values()) + self.waited_s
+
     def rest_of(self, spent_s: float) -> float:
         """Seconds that are not on the bill."""
-        return max(spent_s - sum(self.made_s.values()) - self.waited_s, 0.0)
+        return max(spent_s - self.total_s, 0.0)
 
     def add(self, other: "_Bill", key: Key, made_s: float) -> None:
         """Take over another bill and the resource that it was for."""

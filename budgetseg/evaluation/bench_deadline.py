@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.inference.episode import Selection
+from budgetseg.inference.episode import NOTHING, Selection
 from budgetseg.inference.label import Request, label_video
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES, SUPERVOXELS
@@ -103,7 +103,7 @@ def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) ->
 
 def _floor_s(labeller: Labeller, clip: VideoSource) -> float:
     """Seconds that a video takes when nothing is spent on descriptors."""
-    idle = replace(labeller.engine, strategy=lambda _: (lambda _: None, Selection()))
+    idle = replace(labeller.engine, strategy=lambda _: (lambda *_: NOTHING, Selection()))
     seconds = []
     for _ in range(N_FLOORS):
         started = time.perf_counter()

@@ -1,13 +1,16 @@
 """A budgeted run of one video, as a policy and a simulator see it: a world, its state, and who is selected first."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
+import numpy as np
 from numba import njit
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.handle import attach, handle_of
 from budgetseg.inference.state import (
+    ENABLED,
     FULL_S,
     LEFT_S,
     LUMP_S,
@@ -18,6 +21,7 @@ from budgetseg.inference.state import (
     State,
     World,
     copy_state,
+    due_of,
     new_state,
 )
 from budgetseg.inference.steps import (
@@ -31,12 +35,39 @@ from budgetseg.inference.steps import (
     select,
     withdraw,
 )
-from budgetseg.types import Float32, Int32, Int64
+from budgetseg.types import Float32, Float64, Int32, Int64
 
-__all__ = ["Choice", "Chooser", "Episode", "Selection"]
+__all__ = ["NOTHING", "Batch", "Choice", "Chooser", "Episode", "Selection"]
 
 Choice = tuple[int, int]
 """A supervoxel, and the descriptor to compute for it."""
+
+
+class Batch(NamedTuple):
+    """Descriptors that are being computed, K of them, each of another supervoxel.
+
+    Attributes
+    ----------
+    regions, descriptors : (K,) int64, the choices
+    planned_s : (K,) float64, seconds that each is foretold to take
+    """
+
+    regions: Int64
+    descriptors: Int64
+    planned_s: Float64
+
+    @property
+    def choices(self) -> list[Choice]:
+        """One by one."""
+        return list(zip(self.regions.tolist(), self.descriptors.tolist(), strict=True))
+
+    def take(self, places: Sequence[int] | slice) -> "Batch":
+        """Some of them."""
+        return Batch(self.regions[places], self.descriptors[places], self.planned_s[places])
+
+
+NOTHING = Batch(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+"""What is chosen at the end."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +201,18 @@ class Episode:
         self.state.said[:] = said
         self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
 
+    def drop(self, descriptor: int) -> None:
+        """Compute a descriptor no more."""
+        self.state.counts[ENABLED] &= ~(1 << descriptor)
+        self.state.outdated[:] |= 1 << descriptor
+
+    def lose(self, resources: Sequence[int]) -> None:
+        """Resources that were to be made are not there after all."""
+        world, state = self.world, self.state
+        for r in resources:
+            state.made[r], state.due_s[r] = False, due_of(world)[r]
+            state.outdated[world.users[world.users_first[r] : world.users_first[r + 1]]] |= world.used_for[r]
+
     def withdraw(self, region: int) -> None:
         """Take a supervoxel from the candidates, if it is one, as one that is being worked on."""
         _withdraw(self.handle, region)
@@ -182,9 +225,19 @@ class Episode:
         """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
         _receive(self.handle, self.order, *choice, said, spent_s)
 
+    def receive_all(self, batch: Batch, said: Float32, spent_s: Float64) -> None:
+        """A batch was computed, and H says so of the supervoxels now, (K, L)."""
+        _receive_all(self.handle, self.order, batch.regions, batch.descriptors, said, spent_s)
 
-Chooser = Callable[[Episode], Choice | None]
-"""A policy at work: goes through supervoxels until one needs a descriptor; None when nothing more fits or is wanted."""
+
+class Chooser(Protocol):
+    """A policy at work."""
+
+    def __call__(self, episode: Episode, n: int = 1, most_s: float = np.inf) -> Batch:
+        """Go through supervoxels until n of them need a descriptor, or so many seconds are planned; all are begun.
+
+        None where nothing more fits or is wanted.
+        """
 
 
 @njit(cache=True, nogil=True)
@@ -215,6 +268,13 @@ def _begin(handle, order, region, descriptor):  # type: ignore[no-untyped-def]
 def _receive(handle, order, region, descriptor, said, spent_s):  # type: ignore[no-untyped-def]
     world, state = attach(handle)
     receive(world, state, order, region, descriptor, said, spent_s)
+
+
+@njit(cache=True, nogil=True)
+def _receive_all(handle, order, regions, descriptors, said, spent_s):  # type: ignore[no-untyped-def]
+    world, state = attach(handle)
+    for k in range(len(regions)):
+        receive(world, state, order, regions[k], descriptors[k], said[k], spent_s[k])
 
 
 @njit(cache=True, nogil=True)

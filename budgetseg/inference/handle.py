@@ -15,16 +15,17 @@ from budgetseg.types import Int64
 
 __all__ = ["attach", "handle_of", "inlined"]
 
-_N, _D, _L, _R, _PAIRS, _NEEDS, N_SIZES = range(7)
+_N, _D, _L, _R, _PAIRS, _NEEDS, _USERS, N_SIZES = range(8)
 
-_KINDS = [np.dtype(code) for code in "iidBfddqid" + "iBif?ffff?iidii?Qdq"]
+_KINDS = [np.dtype(code) for code in "iidBfddqiqii" + "iBif?ffff?diididffii?Qdq"]
 """Of the fields of `World` and `State`, as `attach` reads them."""
 
 
 def handle_of(world: World, state: State) -> Int64:
     """Sizes, then addresses in the order of the fields; valid as long as the arrays are held on to."""
     n, n_descriptors = world.private_s.shape
-    sizes = n, n_descriptors, state.said.shape[1], len(world.resource_s), len(world.others), len(world.needed)
+    lengths = len(world.resource_s), len(world.others), len(world.needed), len(world.users)
+    sizes = n, n_descriptors, state.said.shape[1], *lengths
     arrays: list[NDArray[Any]] = [*world, *state]
     for name, kind, array in zip((*World._fields, *State._fields), _KINDS, arrays, strict=True):
         if array.dtype != kind:  # compiled code would read nonsense
@@ -52,7 +53,7 @@ _int32, _int64, _uint8, _uint64, _float32, _float64, _bool = map(
 
 
 inlined = njit(cache=True, nogil=True, inline="always")
-"""Compiled into whatever calls it. To hand a world and a state from function to function is to count references to 29
+"""Compiled into whatever calls it. To hand a world and a state from function to function is to count references to 36
 arrays, which takes longer than most steps do; there are none to count where `attach` has made them."""
 
 
@@ -60,7 +61,7 @@ arrays, which takes longer than most steps do; there are none to count where `at
 def attach(handle):  # type: ignore[no-untyped-def]
     """The world and the state behind a handle."""
     n, d, labels, r = handle[_N], handle[_D], handle[_L], handle[_R]
-    pairs, needs = handle[_PAIRS], handle[_NEEDS]
+    pairs, needs, users = handle[_PAIRS], handle[_NEEDS], handle[_USERS]
     at = handle[N_SIZES:]
     world = World(
         carray(_int32(at[0]), (n + 1,)),
@@ -72,27 +73,34 @@ def attach(handle):  # type: ignore[no-untyped-def]
         carray(_float64(at[6]), (r,)),
         carray(_int64(at[7]), (n * d + 1,)),
         carray(_int32(at[8]), (needs,)),
-        carray(_float64(at[9]), (r,)),
+        carray(_int64(at[9]), (r + 1,)),
+        carray(_int32(at[10]), (users,)),
+        carray(_int32(at[11]), (r,)),
     )
     state = State(
-        carray(_int32(at[10]), (n,)),
-        carray(_uint8(at[11]), (n,)),
         carray(_int32(at[12]), (n,)),
-        carray(_float32(at[13]), (n, labels)),
-        carray(_bool(at[14]), (n,)),
+        carray(_uint8(at[13]), (n,)),
+        carray(_int32(at[14]), (n,)),
         carray(_float32(at[15]), (n, labels)),
-        carray(_float32(at[16]), (n,)),
-        carray(_float32(at[17]), (n,)),
-        carray(_float32(at[18]), (n, N_BINS)),
-        carray(_bool(at[19]), (r,)),
-        carray(_int32(at[20]), (n,)),
-        carray(_int32(at[21]), (n,)),
-        carray(_float64(at[22]), (n,)),
+        carray(_bool(at[16]), (n,)),
+        carray(_float32(at[17]), (n, labels)),
+        carray(_float32(at[18]), (n,)),
+        carray(_float32(at[19]), (n,)),
+        carray(_float32(at[20]), (n, N_BINS)),
+        carray(_bool(at[21]), (r,)),
+        carray(_float64(at[22]), (r, 2)),
         carray(_int32(at[23]), (n,)),
         carray(_int32(at[24]), (n,)),
-        carray(_bool(at[25]), (n,)),
-        carray(_uint64(at[26]), (1,)),
-        carray(_float64(at[27]), (7,)),
-        carray(_int64(at[28]), (8,)),
+        carray(_float64(at[25]), (n,)),
+        carray(_int32(at[26]), (n,)),
+        carray(_float64(at[27]), (n, d)),
+        carray(_float32(at[28]), (n, d)),
+        carray(_float32(at[29]), (n, d)),
+        carray(_int32(at[30]), (n,)),
+        carray(_int32(at[31]), (n,)),
+        carray(_bool(at[32]), (n,)),
+        carray(_uint64(at[33]), (1,)),
+        carray(_float64(at[34]), (7,)),
+        carray(_int64(at[35]), (8,)),
     )
     return world, state

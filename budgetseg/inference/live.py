@@ -4,29 +4,51 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
+from dataclasses import replace
 from threading import Thread, get_ident
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
-from budgetseg.descriptors.live import LateError, LiveDescriptors, Spent
-from budgetseg.inference.episode import Choice, Episode
-from budgetseg.inference.loop import Outcome
-from budgetseg.types import Float32
+from budgetseg.descriptors.live import LateError, LiveDescriptors, SpentTogether
+from budgetseg.inference.episode import Batch, Episode
+from budgetseg.types import Float32, Float64, Int32, Int64
 
-__all__ = ["DroppedError", "LiveSource"]
+__all__ = ["LATE", "LiveOutcome", "LiveSource"]
 
 PATIENCE_S = 1.0  # beyond ten times what a guarded descriptor was foretold
+
+
+LATE = "late"
+"""Why something could not be had: there was no time to end it."""
 
 
 class DroppedError(Exception):
     """A descriptor cannot be had; the message says why."""
 
 
+class LiveOutcome(NamedTuple):
+    """A batch was computed.
+
+    Attributes
+    ----------
+    said : (K, L) float32, H's probabilities of the supervoxels, these descriptors included
+    spent_s : (K,) float64, wall-clock seconds
+    shared_s : (K,) float64, the part of them for what others can use, too, or that was spent waiting for it
+    missing : what could not be had, by its place, and why
+    """
+
+    said: Float32
+    spent_s: Float64
+    shared_s: Float64
+    missing: dict[int, str]
+
+
 class LiveSource:
-    """Computes a descriptor of a scene and asks H.
+    """Computes descriptors of a scene and asks H.
 
     Parameters
     ----------
@@ -48,54 +70,76 @@ class LiveSource:
         self._place = (place_of(graph) - h.centre[:n_place]) / h.scale[:n_place]
         self._starts = h.starts
         self._opinion = np.array([name in h.opinions for name in h.names])
-        self._h = h.weights, h.bias + h.favour, h.centre[n_place:], h.scale[n_place:]
+        self._scaling = h.centre[n_place:], h.scale[n_place:]
+        self._h = h.weights, h.bias + h.favour
         self.n_asked, self.asking_s = 0, 0.0
 
-    def __call__(self, episode: Episode, choice: Choice) -> Outcome:
-        """The outcome, in wall-clock seconds; DroppedError where the descriptor failed."""
-        region, d = choice
-        started = time.perf_counter()
-        vector, own_s, shared_s = self._compute(episode, region, d)
-        subset = int(episode.state.subsets[region]) | 1 << d
-        said = self._take(vector, region, d, subset)
-        took_s = time.perf_counter() - started
-        self.n_asked, self.asking_s = self.n_asked + 1, self.asking_s + took_s - own_s - shared_s
-        return Outcome(said, took_s, shared_s)
+    def __call__(self, episode: Episode, batch: Batch) -> LiveOutcome:
+        """The outcome; of each descriptor all at once, those that are not trusted one by one."""
+        n, descriptors = len(batch.regions), batch.descriptors.tolist()
+        if descriptors.count(descriptors[0]) == n and self.names[descriptors[0]] not in self.guarded:
+            return self._answer(episode, batch.regions, descriptors[0])
+        whole = self._nothing(n)
+        for d in dict.fromkeys(descriptors):
+            mine = [k for k, other in enumerate(descriptors) if other == d]
+            for places in [[k] for k in mine] if self.names[d] in self.guarded else [mine]:
+                part = self._answer(episode, batch.regions[places], d)
+                whole.said[places], whole.spent_s[places], whole.shared_s[places] = part[:3]
+                whole.missing.update((places[k], why) for k, why in part.missing.items())
+        return whole
 
-    def _take(self, vector: Float32, region: int, d: int, subset: int) -> Float32:
-        start, stop = self._starts[d], self._starts[d + 1]
-        if vector.shape != (stop - start,):
-            raise DroppedError(f"is {vector.shape}, not ({stop - start},)")
-        place, inputs = self._place[region], self.inputs[region]
-        opinion = bool(self._opinion[d])
-        said: Float32 = _say(vector, place, inputs, self._starts, *self._h, d, subset, opinion)
-        if said[0] != said[0]:
-            raise DroppedError("is not finite")
-        return said
+    def _nothing(self, n: int) -> LiveOutcome:
+        return LiveOutcome(np.empty((n, self._h[1].shape[1]), np.float32), np.zeros(n), np.zeros(n), {})
 
-    def _compute(self, episode: Episode, region: int, d: int) -> tuple[Float32, float, float]:
-        """A vector, and the seconds that are booked elsewhere: its own, and those for what others use, or make."""
+    def _answer(self, episode: Episode, regions: Int64, d: int) -> LiveOutcome:
+        """What comes of one descriptor of several supervoxels."""
+        n, started = len(regions), time.perf_counter()
+        try:
+            spent = self._compute(episode, regions, d)
+            said, is_finite = self._take(spent.vectors, regions, d, episode.state.subsets[regions] | 1 << d)
+        except (LateError, DroppedError) as error:
+            return self._nothing(n)._replace(missing=dict.fromkeys(range(n), str(error) or LATE))
+        took_s, shared_s, missing = time.perf_counter() - started, np.zeros(n), {}
+        for k, bill in spent.bills.items():
+            shared_s[k] = bill.total_s
+        self.n_asked, self.asking_s = self.n_asked + n, self.asking_s + took_s - spent.took_s
+        if not is_finite:
+            bad = np.flatnonzero(~np.isfinite(spent.vectors).all(axis=1))
+            missing = dict.fromkeys(bad.tolist(), "is not finite")
+        return LiveOutcome(said, (took_s - shared_s.sum()) / n + shared_s, shared_s, missing)
+
+    def _take(self, vectors: Float32, regions: Int64, d: int, subsets: Int32) -> tuple[Float32, bool]:
+        """What H says of a descriptor, (K, L), and whether all of it is finite."""
+        length = int(self._starts[d + 1] - self._starts[d])
+        if vectors.shape[1:] != (length,):
+            raise DroppedError(f"is {vectors.shape[1:]}, not ({length},)")
+        scaling = *self._scaling, bool(self._opinion[d])
+        is_finite = _enter(vectors, regions, self._starts[d], *scaling, self.inputs)
+        return _say(self.inputs, self._place, regions, subsets, self._starts, *self._h), is_finite
+
+    def _compute(self, episode: Episode, regions: Int64, d: int) -> SpentTogether:
         name = self.names[d]
         try:
             if name in self.guarded:
-                spent = self._guarded(name, region, 10 * episode.cost_s(region, d) + PATIENCE_S, episode.left_s)
+                patience_s = 10 * episode.cost_s(int(regions[0]), d) + PATIENCE_S
+                spent = self._guarded(name, regions, patience_s, episode.left_s)
             else:
-                spent = self.live.compute(region, name)
-            # A plug-in may return anything, too.
-            vector = np.asarray(spent.vector, np.float32)
-            return vector, spent.private_s, sum(spent.shared_s.values()) + spent.waited_s
+                spent = self.live.compute_all(regions, name)
+            if spent.vectors.dtype == np.float32:
+                return spent
+            return replace(spent, vectors=np.asarray(spent.vectors, np.float32))  # a plug-in may return anything
         except (DroppedError, LateError):
             raise
         except Exception as error:  # a plug-in may raise anything, and the run must go on
             raise DroppedError(f"failed ({type(error).__name__}: {error})") from error
 
-    def _guarded(self, name: str, region: int, patience_s: float, left_s: float) -> Spent:
+    def _guarded(self, name: str, regions: Int64, patience_s: float, left_s: float) -> SpentTogether:
         """As above, in a thread of its own that is left behind if it does not return in time."""
-        answer: Future[Spent] = Future()
+        answer: Future[SpentTogether] = Future()
 
         def compute() -> None:
             try:
-                answer.set_result(self.live.compute(region, name))
+                answer.set_result(self.live.compute_all(regions, name))
             except Exception as error:
                 answer.set_exception(error)
             self.live.left_behind.discard(get_ident())  # others may be given its number
@@ -110,31 +154,40 @@ class LiveSource:
             raise DroppedError(f"did not return within {min(patience_s, left_s):.2f} s") from None
 
 
+@njit(cache=True, nogil=True)
+def _enter(vectors, regions, start, centre, scale, opinion, inputs):  # type: ignore[no-untyped-def]
+    """Put a descriptor of K supervoxels among the inputs, from column `start` on, as H scales it; if it is finite."""
+    is_finite = True
+    for own, i in enumerate(regions):
+        for c in range(vectors.shape[1]):
+            value = vectors[own, c]
+            is_finite &= np.isfinite(value)
+            if opinion:
+                value = np.log(max(value, np.float32(LEAST_OPINION)))
+            inputs[i, start + c] = (value - centre[start + c]) / scale[start + c]
+    return is_finite
+
+
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _say(vector, place, inputs, starts, weights, bias, centre, scale, d, subset, opinion):  # type: ignore[no-untyped-def]
-    """Put a descriptor among the inputs and give H's probabilities, (L,); nan where it is not finite."""
-    for c in range(starts[d], starts[d + 1]):
-        value = vector[c - starts[d]]
-        if not np.isfinite(value):
-            return np.full(bias.shape[1], np.nan, np.float32)
-        if opinion:
-            value = np.log(max(value, np.float32(LEAST_OPINION)))
-        inputs[c] = (value - centre[c]) / scale[c]
-    n_place, n_labels = len(place), bias.shape[1]
-    scores = bias[subset].copy()
-    for c in range(n_place):
+def _say(inputs, place, regions, subsets, starts, weights, bias):  # type: ignore[no-untyped-def]
+    """H's probabilities of K supervoxels, (K, L)."""
+    n_place, n_labels = place.shape[1], bias.shape[1]
+    said = np.empty((len(regions), n_labels), np.float32)
+    for own, i in enumerate(regions):
+        subset, scores = subsets[own], said[own]
+        scores[:] = bias[subset]
+        for c in range(n_place):
+            for label in range(n_labels):
+                scores[label] += place[i, c] * weights[subset, c, label]
+        for k in range(len(starts) - 1):
+            if subset >> k & 1:
+                for c in range(starts[k], starts[k + 1]):
+                    for label in range(n_labels):
+                        scores[label] += inputs[i, c] * weights[subset, n_place + c, label]
+        top, total = scores.max(), np.float32(0)
         for label in range(n_labels):
-            scores[label] += place[c] * weights[subset, c, label]
-    for k in range(len(starts) - 1):
-        if subset >> k & 1:
-            for c in range(starts[k], starts[k + 1]):
-                for label in range(n_labels):
-                    scores[label] += inputs[c] * weights[subset, n_place + c, label]
-    top = scores.max()
-    total = np.float32(0)
-    for label in range(n_labels):
-        scores[label] = np.exp(scores[label] - top)
-        total += scores[label]
-    for label in range(n_labels):
-        scores[label] /= total
-    return scores
+            scores[label] = np.exp(scores[label] - top)
+            total += scores[label]
+        for label in range(n_labels):
+            scores[label] /= total
+    return said

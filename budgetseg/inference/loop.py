@@ -4,42 +4,38 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from budgetseg.classifiers.subsets import SubsetClassifiers
-from budgetseg.inference.episode import Choice, Chooser, Episode
-from budgetseg.types import Float32
+from budgetseg.inference.episode import Batch, Chooser, Episode
+from budgetseg.types import Float32, Float64
 
 __all__ = ["Clock", "CostClock", "Outcome", "Source", "TableSource", "run"]
 
 
 class Outcome(NamedTuple):
-    """A descriptor was computed.
+    """A batch was computed.
 
     Attributes
     ----------
-    said : (L,) float32, H's probabilities of the supervoxel, this descriptor included
-    spent_s : what it cost
-    shared_s : the part of it for what others can use, too
+    said : (K, L) float32, H's probabilities of the supervoxels, these descriptors included
+    spent_s : (K,) float64, what each cost
     """
 
     said: Float32
-    spent_s: float
-    shared_s: float = 0.0
+    spent_s: Float64
 
 
 class Source(Protocol):
-    """Where descriptors come from: computed now, or looked up."""
+    """Where descriptors come from."""
 
-    def __call__(self, episode: Episode, choice: Choice) -> Outcome:
-        """The outcome of a choice, before the episode knows of it."""
+    def __call__(self, episode: Episode, batch: Batch) -> Outcome:
+        """The outcome of a batch, before the episode knows of it."""
 
 
 class Clock(Protocol):
     """How time passes."""
 
     def pay(self, seconds: float) -> float:
-        """Seconds left for descriptors, now that one took so long."""
+        """Seconds left for descriptors, now that some took so long."""
 
 
 @dataclass
@@ -75,11 +71,10 @@ class TableSource:
         """What H says of a table."""
         return cls(classifiers.predict_all(values, place))
 
-    def __call__(self, episode: Episode, choice: Choice) -> Outcome:
-        """From the table, at the cost that it tells."""
-        region, descriptor = choice
-        subset = episode.state.subsets[region] | np.int32(1 << descriptor)
-        return Outcome(self.said[region, subset], episode.cost_s(region, descriptor))
+    def __call__(self, episode: Episode, batch: Batch) -> Outcome:
+        """From the table, at the cost that was foretold."""
+        subsets = episode.state.subsets[batch.regions] | 1 << batch.descriptors
+        return Outcome(self.said[batch.regions, subsets], batch.planned_s)
 
 
 def run(
@@ -87,12 +82,12 @@ def run(
     policy: Chooser,
     source: Source,
     clock: Clock,
-    record: Callable[[Choice, Outcome], None] = lambda *_: None,
+    record: Callable[[Batch, Outcome], None] = lambda *_: None,
+    n: int = 1,
 ) -> None:
-    """Spend the budget; `record` is told of every descriptor that was computed."""
-    while (choice := policy(episode)) is not None:
-        outcome = source(episode, choice)
-        episode.start(choice)
-        episode.receive(choice, outcome.said, outcome.spent_s)
-        episode.left_s = clock.pay(outcome.spent_s)
-        record(choice, outcome)
+    """Spend the budget, with n decisions at a time; `record` is told of all that was computed."""
+    while len((batch := policy(episode, n)).regions):
+        outcome = source(episode, batch)
+        episode.receive_all(batch, *outcome)
+        episode.left_s = clock.pay(float(outcome.spent_s.sum()))
+        record(batch, outcome)

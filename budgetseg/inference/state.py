@@ -15,7 +15,7 @@ from budgetseg.types import Bool, Float32, Float64, Graph, Int32, Int64, UInt8
 
 UInt64 = NDArray[np.uint64]
 
-__all__ = ["N_BINS", "State", "World", "copy_state", "full_cost", "new_state", "unshared", "world_of"]
+__all__ = ["N_BINS", "State", "World", "copy_state", "due_of", "full_cost", "new_state", "unshared", "world_of"]
 
 N_BINS = 8
 """Directions of φ3: up, down, left, right, each before and after."""
@@ -43,7 +43,9 @@ class World(NamedTuple):
     seen_from : (2E,) uint8, φ3 bin in which the neighbour sees this supervoxel
     sizes : (N,) float32, logarithm of the size, relative to the mean
     private_s, resource_s, needs_first, needed : what descriptors cost, as in `Costs`
-    users : (R,) float64, how many supervoxels need each resource
+    users_first, users : supervoxels that need each resource, once each; those of r are
+        users[users_first[r] : users_first[r + 1]], (R + 1,) int64 and (U,) int32
+    used_for : (R,) int32, descriptors that need each resource, of any supervoxel, as bits
     """
 
     first: Int32
@@ -55,7 +57,9 @@ class World(NamedTuple):
     resource_s: Float64
     needs_first: Int64
     needed: Int32
-    users: Float64
+    users_first: Int64
+    users: Int32
+    used_for: Int32
 
     @property
     def n_descriptors(self) -> int:
@@ -78,8 +82,13 @@ class State(NamedTuple):
     sure : (N,) float32, sum of these weights times the neighbours' confidence
     around : (N, N_BINS) float32, finished neighbours in each direction
     made : (R,) bool, resources that are there
+    due_s : (R, 2) float64, what each still costs, and what if all who need it shared that; 0 where it is there
     heap, where, rank : (N,), candidates ordered by rank; where each of them stands, or -1; float64 rank, lowest first
     order : (N,) int32, in which supervoxels are seeded
+    costs_s : (N, D) float64, what each descriptor costs now at a pace of 1; 0 where there is nothing to compute
+    costs, shares : (N, D) float32, logarithm of that, and of what it would be if all who need a resource shared its
+        cost; both relative to what everything costs for a supervoxel
+    outdated : (N,) int32, descriptors of which the three are out of date, as bits
     stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one; where it is not the
         policy that ranks, is_stale are those whose rank is too low
     seed : (1,) uint64, of all that is random
@@ -97,10 +106,15 @@ class State(NamedTuple):
     sure: Float32
     around: Float32
     made: Bool
+    due_s: Float64
     heap: Int32
     where: Int32
     rank: Float64
     order: Int32
+    costs_s: Float64
+    costs: Float32
+    shares: Float32
+    outdated: Int32
     stale: Int32
     is_stale: Bool
     seed: UInt64
@@ -115,19 +129,33 @@ def world_of(graph: Graph, costs: Costs) -> World:
     bins = _seen_from(graph, near.first)
     n, n_descriptors = costs.private_s.shape
     users = _users_of(costs.first, costs.needed, n, n_descriptors, len(costs.resource_s))
-    return World(*near, bins, sizes, costs.private_s, costs.resource_s, costs.first, costs.needed, users)
+    return World(*near, bins, sizes, costs.private_s, costs.resource_s, costs.first, costs.needed, *users)
 
 
 @njit(cache=True, nogil=True)
 def _users_of(first, needed, n, n_descriptors, n_resources):  # type: ignore[no-untyped-def]
-    """How many supervoxels need each resource, each counted once, for however many descriptors."""
-    users, last = np.zeros(n_resources), np.full(n_resources, -1)
+    """Who needs each resource, once each, in rising order, (R + 1,) and (U,); for which descriptors, as bits, (R,)."""
+    users_first, last = np.zeros(n_resources + 1, np.int64), np.full(n_resources, -1)
+    used_for = np.zeros(n_resources, np.int32)
+    for i in range(n):
+        for d in range(n_descriptors):
+            for k in range(first[i * n_descriptors + d], first[i * n_descriptors + d + 1]):
+                r = needed[k]
+                used_for[r] |= 1 << d
+                if last[r] != i:
+                    last[r] = i
+                    users_first[r + 1] += 1
+    users_first = np.cumsum(users_first)
+    users, at = np.empty(users_first[-1], np.int32), users_first.copy()
+    last[:] = -1
     for i in range(n):
         for k in range(first[i * n_descriptors], first[(i + 1) * n_descriptors]):
-            if last[needed[k]] != i:
-                last[needed[k]] = i
-                users[needed[k]] += 1
-    return users
+            r = needed[k]
+            if last[r] != i:
+                last[r] = i
+                users[at[r]] = i
+                at[r] += 1
+    return users_first, users, used_for
 
 
 def _seen_from(graph: Graph, first: Int32) -> UInt8:
@@ -167,16 +195,26 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         sure=np.zeros(n, np.float32),
         around=np.zeros((n, N_BINS), np.float32),
         made=np.zeros(len(world.resource_s), np.bool_),
+        due_s=due_of(world),
         heap=np.zeros(n, np.int32),
         where=np.full(n, -1, np.int32),
         rank=np.zeros(n),
         order=rng.permutation(n).astype(np.int32),
+        costs_s=np.zeros((n, n_descriptors)),
+        costs=np.zeros((n, n_descriptors), np.float32),
+        shares=np.zeros((n, n_descriptors), np.float32),
+        outdated=np.full(n, (1 << n_descriptors) - 1, np.int32),
         stale=np.zeros(n, np.int32),
         is_stale=np.zeros(n, np.bool_),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
         money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
         counts=np.array([0, 0, 0, 0, 0, 0, enabled, 0]),
     )
+
+
+def due_of(world: World) -> Float64:
+    """What resources cost where none is there, and the share of each who needs it, (R, 2)."""
+    return np.stack([world.resource_s, world.resource_s / np.maximum(np.diff(world.users_first), 1)], axis=1)
 
 
 def full_cost(world: World, enabled: int) -> float:

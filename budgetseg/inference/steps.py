@@ -19,6 +19,7 @@ from budgetseg.inference.state import (
     CANDIDATE,
     ENABLED,
     FINISHED,
+    FULL_S,
     LEFT_S,
     LUMP_S,
     N_COMPUTED,
@@ -39,11 +40,11 @@ __all__ = [
     "WANTED",
     "begin",
     "cost_of",
-    "costs_of",
     "finish",
     "fits",
     "give_up",
     "next_stale",
+    "price",
     "re_rank",
     "receive",
     "seed_candidates",
@@ -60,6 +61,9 @@ the largest; the largest of which finished neighbours tell least; or the one for
 most, which the policy must say: it is told whose rank is out of date by `next_stale`, and answers with `re_rank`."""
 
 NOBODY = -1
+
+DEAR = 6.0
+"""Logarithms of costs are no further from 0 than this."""
 
 
 @njit(cache=True, nogil=True)
@@ -112,7 +116,7 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
         if state.status[i] == FINISHED and _fits(world, state, i):
-            _push(state, i, _rank(world, state, order, i))
+            _push(state, i, state.rank[i] if order == WANTED else _rank(world, state, order, i))
 
 
 @inlined
@@ -139,32 +143,39 @@ def fits(state, cost_s):  # type: ignore[no-untyped-def]
 @inlined
 def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
     """Seconds that descriptor d of supervoxel i costs now: its own, and the resources that are not there."""
-    cell = i * world.private_s.shape[1] + d
-    seconds = world.private_s[i, d]
-    for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-        if not state.made[world.needed[k]]:
-            seconds += world.resource_s[world.needed[k]]
-    return seconds * state.money[PACE]
+    return _seconds(world, state, i, d)[0] * state.money[PACE]
 
 
 @inlined
-def costs_of(world, state, i, costs, shares):  # type: ignore[no-untyped-def]
-    """Write what each descriptor of i costs now, (D,), and what it would if all who need a resource shared its cost.
+def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
+    """At a pace of 1: what it costs, and what it would if all who need a resource shared its cost."""
+    cell, cost_s, share_s = i * world.private_s.shape[1] + d, world.private_s[i, d], world.private_s[i, d]
+    for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+        cost_s += state.due_s[world.needed[k], 0]
+        share_s += state.due_s[world.needed[k], 1]
+    return cost_s, share_s
 
-    Nothing, where there is nothing to compute.
-    """
-    n_descriptors, lacks = world.private_s.shape[1], state.counts[ENABLED] & ~state.subsets[i]
+
+@inlined
+def price(world, state, i):  # type: ignore[no-untyped-def]
+    """Bring up to date what the state knows of the costs of i: they change when a resource that it needs is made."""
+    outdated, lacks = state.outdated[i], state.counts[ENABLED] & ~state.subsets[i]
+    if outdated == 0:
+        return
+    state.outdated[i] = 0
+    n_descriptors, usual_s = world.private_s.shape[1], max(state.money[FULL_S], 1e-9) / len(state.subsets)
     for d in range(n_descriptors):
-        costs[d] = shares[d] = 0.0
-        if not lacks >> d & 1:
-            continue
-        cell, seconds, share = i * n_descriptors + d, world.private_s[i, d], world.private_s[i, d]
-        for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-            r = world.needed[k]
-            if not state.made[r]:
-                seconds += world.resource_s[r]
-                share += world.resource_s[r] / world.users[r]
-        costs[d], shares[d] = seconds * state.money[PACE], share * state.money[PACE]
+        if outdated >> d & 1:
+            cost_s, share_s = _seconds(world, state, i, d) if lacks >> d & 1 else (0.0, 0.0)
+            state.costs_s[i, d] = cost_s
+            state.costs[i, d], state.shares[i, d] = _log_ratio(cost_s, usual_s), _log_ratio(share_s, usual_s)
+
+
+@njit(cache=True, nogil=True)
+def _log_ratio(seconds, usual_s):  # type: ignore[no-untyped-def]
+    if seconds <= 0:
+        return -DEAR
+    return min(max(np.log(seconds / usual_s), -DEAR), DEAR)
 
 
 @inlined
@@ -188,7 +199,7 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
     state.status[i] = FINISHED
     state.counts[N_FINISHED] += 1
     if state.subsets[i] > 0 and not state.told[i]:
-        _tell(world, state, i, np.float32(1))
+        _tell(world, state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j = world.others[k]
         state.around[j, world.seen_from[k]] += 1
@@ -211,8 +222,13 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     withdraw(state, i)
     cell, is_new = i * world.private_s.shape[1] + d, False
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-        is_new |= not state.made[world.needed[k]] and world.users[world.needed[k]] > 1
-        state.made[world.needed[k]] = True
+        r = world.needed[k]
+        if not state.made[r]:
+            state.made[r] = True
+            state.due_s[r] = 0.0
+            is_new |= world.users_first[r + 1] - world.users_first[r] > 1
+            for u in range(world.users_first[r], world.users_first[r + 1]):
+                state.outdated[world.users[u]] |= world.used_for[r]
     if is_new and order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
         for k in range(world.first[i], world.first[i + 1]):
             _outdate(state, world.others[k])
@@ -234,8 +250,9 @@ def withdraw(state, i):  # type: ignore[no-untyped-def]
 def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i was computed in so many seconds, and H now says so of it; i may be selected again."""
     if state.told[i]:
-        _tell(world, state, i, np.float32(-1))
+        _tell_otherwise(world, state, i, said)
     state.subsets[i] |= 1 << d
+    state.outdated[i] |= 1 << d
     state.said[i] = said
     state.money[LEFT_S] -= spent_s
     state.money[SPENT_S] += spent_s
@@ -244,23 +261,34 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
         state.status[i] = CANDIDATE
     else:
         state.status[i] = FINISHED
-    if state.status[i] == FINISHED or order == WANTED:
-        _tell(world, state, i, np.float32(1))
+    if not state.told[i] and (state.status[i] == FINISHED or order == WANTED):
+        _tell(world, state, i)
     if state.status[i] == CANDIDATE or _lacks(state, i):
         _push(state, i, _rank(world, state, order, i))
 
 
 @inlined
-def _tell(world, state, i, sign):  # type: ignore[no-untyped-def]
-    """Neighbours hear what H says of i, or forget it where the sign is -1."""
-    state.told[i] = sign > 0
+def _tell(world, state, i):  # type: ignore[no-untyped-def]
+    """Neighbours hear what H says of i."""
+    state.told[i] = True
     confidence = _confidence(state, i)
     for k in range(world.first[i], world.first[i + 1]):
-        j, weight = world.others[k], sign * np.float32(world.weights[k])
+        j, weight = world.others[k], np.float32(world.weights[k])
         state.trust[j] += weight
         state.sure[j] += weight * confidence
         for label in range(state.said.shape[1]):
             state.about[j, label] += weight * state.said[i, label]
+
+
+@inlined
+def _tell_otherwise(world, state, i, said):  # type: ignore[no-untyped-def]
+    """Neighbours that have heard what H says of i hear something else."""
+    surer = said.max() - _confidence(state, i)
+    for k in range(world.first[i], world.first[i + 1]):
+        j, weight = world.others[k], np.float32(world.weights[k])
+        state.sure[j] += weight * surer
+        for label in range(state.said.shape[1]):
+            state.about[j, label] += weight * (said[label] - state.said[i, label])
 
 
 @inlined
@@ -318,10 +346,10 @@ def next_stale(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
-    """Give a candidate the rank that the policy has for it, lowest first; True if it is the first of all now."""
+def re_rank(state, i, rank, near):  # type: ignore[no-untyped-def]
+    """Give a candidate the rank that the policy has for it, lowest first; True if it is (nearly) the first now."""
     _move(state, i, rank)
-    return state.heap[0] == i
+    return rank <= state.rank[state.heap[0]] + near
 
 
 @inlined

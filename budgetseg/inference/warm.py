@@ -25,7 +25,7 @@ SIZES = ((160, 120), (320, 240), (480, 360))
 N_FRAMES = 9
 DENSITY = 30  # supervoxels a frame
 SHORT_S = 0.05  # of computing descriptors
-FEW = 40  # questions whether there is time: enough for some descriptors, however long it takes to compile them
+FEW = 20  # questions whether there is time: enough for some descriptors, however long it takes to compile them
 
 
 def warm_up(engine: Engine) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,9 @@ from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LateError, LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.inference.closing import Closing
-from budgetseg.inference.episode import Choice, Chooser, Episode, Selection
+from budgetseg.inference.episode import Batch, Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.live import DroppedError, LiveSource
+from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint, painters
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.state import ENABLED, full_cost, world_of
@@ -39,6 +40,7 @@ SLABS = 0.65  # of the time of supervoxels that goes by while they report what i
 MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again, SLACK included
+MANY, TOGETHER_S = 16, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
 
@@ -90,8 +92,7 @@ class Engine:
         return "pixels", n_pixels / painters(n_pixels, self.threads)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A descriptor that was computed, for the trace.
 
     Attributes
@@ -270,47 +271,52 @@ class WindowRun:
         self.source.n_asked, self.source.asking_s = 0, 0.0
 
     def _work(self, left_s: Callable[[], float]) -> None:
-        """One core: decide, compute, tell; decisions are taken one at a time, descriptors are computed side by side."""
-        episode, engine = self.episode, self.engine
-        while True:
+        """One core: decide, compute, tell; one core at a time decides, descriptors are computed side by side."""
+        episode, engine, is_late = self.episode, self.engine, False
+        while not is_late:
             with self._lock:
                 began_s = self._now_s()
                 episode.left_s = -1.0 if self.stopped() else left_s() / SLACK
                 episode.pace = engine.costs.pace
-                choice = self.policy(episode)
-                if choice is None:
-                    return
-                planned_s = episode.start(choice)
-            try:
-                outcome = self.source(episode, choice)
-            except DroppedError as error:
-                self._drop(choice, str(error))
-                continue
-            except LateError:
-                self._put_back(choice)
+                batch = self.policy(episode, MANY, TOGETHER_S)
+            if len(batch.regions) == 0:
                 return
+            outcome = self.source(episode, batch)
+            is_late = LATE in outcome.missing.values()
             with self._lock:
-                episode.receive(choice, outcome.said, outcome.spent_s)
-                name = engine.classifiers.names[choice[1]]
-                self.books.ledger.computed(name, planned_s, outcome.spent_s)
-                self.trace.append(Step(*choice, began_s, outcome.spent_s, outcome.shared_s))
+                self._take(batch, outcome, began_s)
+
+    def _take(self, batch: Batch, outcome: LiveOutcome, began_s: float) -> None:
+        """Tell the episode of what was computed, write it down, and do without what could not be had."""
+        choices, missing = batch.choices, outcome.missing
+        for k, why in missing.items():
+            if why == LATE:
+                self._put_back(choices[k])
+            else:
+                self._drop(choices[k], why)
+        there = [k for k in range(len(choices)) if k not in missing]
+        done = batch if not missing else batch.take(there)
+        self.episode.receive_all(done, outcome.said[there], outcome.spent_s[there])
+        rows = outcome.spent_s.tolist(), outcome.shared_s.tolist(), batch.planned_s.tolist()
+        for k in there:
+            (region, d), (spent_s, shared_s, planned_s) = choices[k], (row[k] for row in rows)
+            self.books.ledger.computed(self.engine.classifiers.names[d], planned_s, spent_s)
+            self.trace.append(Step(region, d, began_s, spent_s, shared_s))
 
     def _drop(self, choice: Choice, why: str) -> None:
         """Do without a descriptor from now on; the supervoxel is finished with what it has."""
         region, d = choice
-        with self._lock:
-            self.episode.state.counts[ENABLED] &= ~(1 << d)
-            self.episode.give_up(region)
-            self.books.ledger.note(f"{self.engine.classifiers.names[d]} {why}; dropped")
+        self.episode.drop(d)
+        self.episode.give_up(region)
+        self.books.ledger.note(f"{self.engine.classifiers.names[d]} {why}; dropped")
 
     def _put_back(self, choice: Choice) -> None:
         """There was no time to end what was begun; of its resources, those that were made are there."""
         cell = choice[0] * self.episode.world.n_descriptors + choice[1]
         world, cache = self.episode.world, self.live.cache
-        with self._lock:
-            for resource in world.needed[world.needs_first[cell] : world.needs_first[cell + 1]].tolist():
-                self.episode.state.made[resource] = self._keys[resource] in cache
-            self.episode.give_up(choice[0])
+        needed = world.needed[world.needs_first[cell] : world.needs_first[cell + 1]].tolist()
+        self.episode.lose([resource for resource in needed if self._keys[resource] not in cache])
+        self.episode.give_up(choice[0])
 
     def close(self, enough: Callable[[], bool] = lambda: False) -> None:
         """Labels of supervoxels from what is known now."""
@@ -328,10 +334,10 @@ class WindowRun:
     def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
         """Compute what another run computed, in its order, and close as it did."""
         for step in trace:
-            choice = step.region, step.descriptor
             self.episode.withdraw(step.region)
-            outcome = self.source(self.episode, choice)
-            self.episode.receive(choice, outcome.said, outcome.spent_s)
+            batch = Batch(np.array([step.region]), np.array([step.descriptor]), np.zeros(1))
+            outcome = self.source(self.episode, batch)
+            self.episode.receive_all(batch, outcome.said, outcome.spent_s)
         asked = iter(range(1, 1 << 60))
         self.close(lambda: n_moves is not None and next(asked) >= n_moves)
 

@@ -48,9 +48,9 @@ def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extende
 
 
 @inlined
-def fill_features(world, state, i, costs, shares, extended, out):  # type: ignore[no-untyped-def]
-    """Write φ(s) for supervoxel i into out (F,); costs and shares (D,) are as of `costs_of`."""
-    n_descriptors, n_labels = len(costs), state.said.shape[1]
+def fill_features(world, state, i, extended, out):  # type: ignore[no-untyped-def]
+    """Write φ(s) for supervoxel i, whose costs are up to date, into out (F,)."""
+    n_descriptors, n_labels = world.private_s.shape[1], state.said.shape[1]
     out[0] = 1
     at = 1
     for d in range(n_descriptors):
@@ -87,14 +87,13 @@ def fill_features(world, state, i, costs, shares, extended, out):  # type: ignor
     unfinished = max(n - state.counts[N_FINISHED], 1) / n
     out[at + 9] = _log_ratio(left_s / full_s, unfinished)
     at += N_EXTRAS
-    usual_s = full_s / n
-    for d in range(n_descriptors):  # relative to what everything costs for a supervoxel
-        out[at + d] = _log_ratio(costs[d], usual_s)
-        out[at + n_descriptors + d] = _log_ratio(shares[d], usual_s)
+    for d in range(n_descriptors):
+        out[at + d] = state.costs[i, d]
+        out[at + n_descriptors + d] = state.shares[i, d]
 
 
 @njit(cache=True, nogil=True)
-def _log_ratio(seconds, usual_s):  # type: ignore[no-untyped-def]
-    if seconds <= 0:
+def _log_ratio(part, whole):  # type: ignore[no-untyped-def]
+    if part <= 0:
         return -6.0
-    return min(max(np.log(seconds / usual_s), -6.0), 6.0)
+    return min(max(np.log(part / whole), -6.0), 6.0)

@@ -6,16 +6,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
-from budgetseg.inference.episode import Choice, Episode
+from budgetseg.inference.episode import Batch, Episode
 from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import WANTED, costs_of, finish, fits, next_stale, re_rank, select, uniform
+from budgetseg.inference.steps import WANTED, begin, finish, fits, next_stale, price, re_rank, select, uniform
 from budgetseg.policy.features import fill_features, n_features
 from budgetseg.types import Float32
 
 __all__ = ["LinearPolicy", "best_action", "choose", "decide", "plan_policy", "random_policy"]
 
 NONE = -1
+
+
+NEAR = 0.2
+"""Whoever is wanted about as much as the most wanted comes first, too: to be exact takes longer than it is worth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +37,12 @@ class LinearPolicy:
     extended: bool = False
     noise: float = 0.0
 
-    def __call__(self, episode: Episode) -> Choice | None:
-        """Go on until a supervoxel needs a descriptor; the chooser of `inference`."""
-        how = self.weights, self.extended, self.noise
-        region, action = _choose(episode.handle, *how, episode.order, episode.selection.reopen)
-        return None if region < 0 else (int(region), int(action))
+    def __call__(self, episode: Episode, n: int = 1, most_s: float = np.inf) -> Batch:
+        """Go on until n supervoxels need a descriptor; the chooser of `inference`."""
+        batch = Batch(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n))
+        how = self.weights, self.extended, self.noise, episode.order, episode.selection.reopen
+        n_chosen = _choose(episode.handle, *how, most_s, *batch)
+        return batch if n_chosen == n else batch.take(slice(n_chosen))
 
     def action(self, episode: Episode, region: int) -> int:
         """What it would do with a supervoxel now; D for Finished."""
@@ -74,9 +79,19 @@ def plan_policy(descriptors: Collection[int], n_descriptors: int, n_labels: int)
 
 
 @njit(cache=True, nogil=True)
-def _choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
+def _choose(handle, weights, extended, noise, order, reopen, most_s, regions, descriptors, planned_s):  # type: ignore[no-untyped-def]
+    """Choose and begin as many as there is room for; how many it were."""
     world, state = attach(handle)
-    return choose(world, state, weights, extended, noise, order, reopen)
+    left_s, total_s, n = state.money[LEFT_S], 0.0, 0
+    while n < len(regions) and total_s < most_s:
+        i, d = choose(world, state, weights, extended, noise, order, reopen)
+        if i < 0:
+            break
+        regions[n], descriptors[n], planned_s[n] = i, d, begin(world, state, order, i, d)
+        state.money[LEFT_S] -= planned_s[n]  # not there for the next
+        total_s, n = total_s + planned_s[n], n + 1
+    state.money[LEFT_S] = left_s
+    return n
 
 
 @inlined
@@ -99,7 +114,7 @@ def decide(world, state, weights, extended, noise, order, reopen):  # type: igno
         if i < 0:
             break
         action, wanted = best_action(world, state, i, weights, extended, noise)
-        if order != WANTED or re_rank(state, i, -wanted):
+        if order != WANTED or state.counts[REOPENED] or wanted == -np.inf or re_rank(state, i, -wanted, NEAR):
             return i, action
         # else it is less wanted than when it was ranked, and others come first
     return -1, -1
@@ -111,7 +126,7 @@ def _rank_stale(world, state, weights, extended, noise):  # type: ignore[no-unty
     i = next_stale(state)
     while i >= 0:
         _, wanted = best_action(world, state, i, weights, extended, noise)
-        re_rank(state, i, -wanted)
+        re_rank(state, i, -wanted, 0.0)
         i = next_stale(state)
 
 
@@ -122,18 +137,15 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
     Finished is always allowed, unless reopened.
     """
     n_descriptors = world.private_s.shape[1]
-    n_features = weights.shape[1]
-    room = np.empty(2 * n_descriptors + n_features // 2 + 1)  # at once: it takes as long as a score
-    costs, shares = room[:n_descriptors], room[n_descriptors : 2 * n_descriptors]
-    features = room[2 * n_descriptors :].view(np.float32)[:n_features]
-    costs_of(world, state, i, costs, shares)
-    affordable = 0
+    price(world, state, i)
+    affordable, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]
     for d in range(n_descriptors):
-        if state.counts[ENABLED] >> d & 1 and not state.subsets[i] >> d & 1 and fits(state, costs[d]):
+        if lacks >> d & 1 and fits(state, state.costs_s[i, d] * state.money[PACE]):
             affordable |= 1 << d
     if affordable == 0:
         return n_descriptors, -np.inf
-    fill_features(world, state, i, costs, shares, extended, features)
+    features = np.empty(weights.shape[1], np.float32)
+    fill_features(world, state, i, extended, features)
     best, best_score, wanted = NONE, 0.0, -np.inf
     for action in range(n_descriptors + 1):
         if action < n_descriptors and not affordable >> action & 1:
@@ -149,16 +161,10 @@ def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-u
     return best, wanted
 
 
-@inlined
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _score(weights, features):  # type: ignore[no-untyped-def]
-    """w_a · φ, as four sums that do not wait for each other."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    n = len(features) // 4 * 4
-    for f in range(0, n, 4):
-        a += weights[f] * features[f]
-        b += weights[f + 1] * features[f + 1]
-        c += weights[f + 2] * features[f + 2]
-        d += weights[f + 3] * features[f + 3]
-    for f in range(n, len(features)):
-        a += weights[f] * features[f]
-    return (a + b) + (c + d)
+    """w_a · φ, several products at a time."""
+    score = np.float32(0)
+    for f in range(len(features)):
+        score += weights[f] * features[f]
+    return score

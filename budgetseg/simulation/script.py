@@ -66,7 +66,7 @@ def _follow(handle, said, script, order, times_s):  # type: ignore[no-untyped-de
 @inlined
 def _cost_of_all(world, state, script, choices):  # type: ignore[no-untyped-def]
     """Seconds of several choices, one after the other: what the first makes is there for the next."""
-    made, seconds = state.made.copy(), 0.0
+    due_s, seconds = state.due_s.copy(), 0.0
     for k in choices:
         i, d = script.regions[k], script.descriptors[k]
         if state.subsets[i] >> d & 1:
@@ -74,6 +74,6 @@ def _cost_of_all(world, state, script, choices):  # type: ignore[no-untyped-def]
         seconds += cost_of(world, state, i, d)
         cell = i * world.private_s.shape[1] + d
         for need in range(world.needs_first[cell], world.needs_first[cell + 1]):
-            state.made[world.needed[need]] = True
-    state.made[:] = made
+            state.due_s[world.needed[need]] = 0.0
+    state.due_s[:] = due_s
     return seconds

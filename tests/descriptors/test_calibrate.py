@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from budgetseg.descriptors import calibrate as calibrate_module
-from budgetseg.descriptors.calibrate import calibrate, known_costs, save_costs
+from budgetseg.descriptors.calibrate import TOGETHER, calibrate, known_costs, save_costs
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
@@ -45,7 +45,8 @@ def test_prices_are_measured_by_the_clock_that_is_given() -> None:
     ticks = iter(range(10**9))
     costs = CostModel()
     calibrate(open_descriptors(["colour"]), costs, timer=lambda: float(next(ticks)))
-    assert costs.predict("colour", 1000.0) == pytest.approx(1.0)  # one tick lies between the two looks at the clock
+    # One tick lies between the two looks at the clock that a batch takes.
+    assert costs.predict("colour", 1000.0) == pytest.approx(1 / TOGETHER)
 
 
 def test_what_was_measured_is_stored_and_used_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +89,7 @@ COMPILED = """
 import gc, sys
 from numba.core.registry import CPUDispatcher
 from budgetseg.datasets.synthetic import render
-from budgetseg.descriptors.calibrate import warm_up
+from budgetseg.descriptors.calibrate import TOGETHER, warm_up
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors

@@ -23,11 +23,14 @@ def copies(handle):  # type: ignore[no-untyped-def]
             world.resource_s.copy(),
             world.needs_first.copy(),
             world.needed.copy(),
+            world.users_first.copy(),
             world.users.copy(),
+            world.used_for.copy(),
         ),
         *(state.subsets.copy(), state.status.copy(), state.visits.copy(), state.said.copy(), state.told.copy()),
         *(state.about.copy(), state.trust.copy(), state.sure.copy(), state.around.copy(), state.made.copy()),
-        *(state.heap.copy(), state.where.copy(), state.rank.copy(), state.order.copy(), state.stale.copy()),
+        *(state.due_s.copy(), state.heap.copy(), state.where.copy(), state.rank.copy(), state.order.copy()),
+        *(state.costs_s.copy(), state.costs.copy(), state.shares.copy(), state.outdated.copy(), state.stale.copy()),
         *(state.is_stale.copy(), state.seed.copy(), state.money.copy(), state.counts.copy()),
     )
 

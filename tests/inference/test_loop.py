@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Episode, Selection
+from budgetseg.inference.episode import Batch, Episode, Selection
 from budgetseg.inference.loop import CostClock, TableSource
 from budgetseg.inference.state import ENABLED
-from budgetseg.inference.steps import ORDERS, costs_of
+from budgetseg.inference.steps import ORDERS, price
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.features import fill_features
 from budgetseg.types import Float32
@@ -26,10 +26,9 @@ Decision = tuple[int, int]
 
 
 def features_of(episode: Episode, region: int, policy: LinearPolicy) -> Float32:
-    costs, shares = np.empty((2, episode.world.n_descriptors))
-    costs_of(episode.world, episode.state, region, costs, shares)
+    price(episode.world, episode.state, region)
     out = np.empty(policy.weights.shape[1], np.float32)
-    fill_features(episode.world, episode.state, region, costs, shares, policy.extended, out)
+    fill_features(episode.world, episode.state, region, policy.extended, out)
     return out
 
 
@@ -151,12 +150,58 @@ def test_recorded_costs_add_up_to_what_was_spent() -> None:
         video = made_video(seed)
         episode = video.begin(0.5 * video.full_s, seed=seed)
         recorded = video.run(episode, random_policy(3, 4))
-        assert sum(outcome.spent_s for _, outcome in recorded) == pytest.approx(episode.spent_s)
+        assert sum(spent_s for _, spent_s in recorded) == pytest.approx(episode.spent_s)
         has = np.zeros(15, int)
-        for (region, descriptor), outcome in recorded:
+        for (region, descriptor), _ in recorded:
             has[region] |= 1 << descriptor
-            assert np.array_equal(outcome.said, video.said[region, has[region]])
         assert np.array_equal(has, episode.state.subsets)
+        known = has > 0
+        assert np.array_equal(episode.state.said[known], video.said[np.flatnonzero(known), has[known]])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("n", [2, 5, 100])
+def test_decisions_taken_together_are_all_different_and_fit(order: str, n: int) -> None:
+    for seed in range(6):
+        video = made_video(seed)
+        policy, budget_s = any_policy(video, seed, extended=True), 0.5 * video.full_s
+        episode = video.begin(budget_s, Selection(order), seed)
+        while len((batch := policy(episode, n)).regions):
+            assert len(set(batch.regions.tolist())) == len(batch.regions) <= n
+            assert batch.planned_s.sum() <= episode.left_s + 1e-9
+            has = episode.state.subsets[batch.regions]
+            assert not (has >> batch.descriptors & 1).any()
+            said = video.said[batch.regions, has | 1 << batch.descriptors]
+            episode.receive_all(batch, said, batch.planned_s)
+        assert episode.spent_s <= budget_s
+        alone = video.begin(budget_s, Selection(order), seed)
+        video.run(alone, policy)
+        assert (episode.left_s < 0.3 * budget_s) == (alone.left_s < 0.3 * budget_s)
+
+
+def test_no_more_are_taken_together_than_the_seconds_asked_for() -> None:
+    video = made_video(3)
+    for most_s in (0.0, 0.5, 2.0, 5.0):
+        batch = plan_policy([0, 1, 2], 3, 4)(video.begin(EVERYTHING), 15, most_s)
+        assert batch.planned_s[:-1].sum() < max(most_s, 1e-9)
+        assert batch.planned_s.sum() >= most_s or len(batch.regions) == 15
+
+
+def test_what_a_state_knows_of_costs_is_what_they_are() -> None:
+    for seed in range(6):
+        video = made_video(seed)
+        episode = video.begin(EVERYTHING, Selection("wanted"), seed)
+        for (region, d), _ in video.run(video.begin(EVERYTHING, seed=seed), random_policy(3, 4)):
+            video.compute(episode, region, d)
+            if d == 2 and region % 5 == 0:
+                episode.drop(1)
+            if d == 1 and region % 5 == 0:
+                episode.lose([3])
+            for other in range(15):
+                price(episode.world, episode.state, other)
+                lacks = int(episode.state.counts[ENABLED]) & ~int(episode.state.subsets[other])
+                costs_s = [episode.cost_s(other, k) if lacks >> k & 1 else 0.0 for k in range(3)]
+                assert np.allclose(episode.state.costs_s[other], costs_s)
 
 
 def test_sharing_never_costs_more() -> None:
@@ -182,11 +227,11 @@ def test_a_table_says_what_h_says_of_it() -> None:
     episode = video.begin(EVERYTHING)
     region = 7
     for descriptor in (2, 0):
-        cost_s = episode.cost_s(region, descriptor)
-        outcome = source(episode, (region, descriptor))
-        assert outcome.spent_s == cost_s
+        batch = Batch(np.array([region]), np.array([descriptor]), np.array([episode.cost_s(region, descriptor)]))
+        outcome = source(episode, batch)
+        assert np.array_equal(outcome.spent_s, batch.planned_s)
         video.compute(episode, region, descriptor)
-    assert np.array_equal(outcome.said, source.said[region, 0b101])
+    assert np.array_equal(outcome.said[0], source.said[region, 0b101])
 
 
 def test_a_cost_clock_counts_down() -> None:
@@ -199,7 +244,7 @@ def golden_trace() -> dict[str, object]:
     video = made_video(2024, n=20)
     episode = video.begin(0.5 * video.full_s, Selection("random", 0.1), seed=7)
     recorded = video.run(episode, any_policy(video, 11, extended=True))
-    costs = [round(outcome.spent_s, 9) for _, outcome in recorded]
+    costs = [round(spent_s, 9) for _, spent_s in recorded]
     return {"choices": [list(choice) for choice, _ in recorded], "costs_s": costs, "decisions": episode.n_decisions}
 
 

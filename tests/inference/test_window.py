@@ -29,7 +29,7 @@ from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.loop import CostClock, TableSource
 from budgetseg.inference.loop import run as run_loop
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.window import Engine, WindowRun
+from budgetseg.inference.window import MANY, Engine, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
@@ -336,7 +336,7 @@ def test_who_is_stopped_computes_nothing_more(engine: Engine, frames: UInt8) -> 
     run = prepared(engine, frames)
     run.stopped = lambda: len(run.trace) >= 10
     labels, work_left = labelled(run, np.inf)
-    assert len(run.trace) == 10
+    assert 10 <= len(run.trace) < 10 + MANY
     assert work_left
     assert (labels < 255).all()
 

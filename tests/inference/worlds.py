@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budgetseg.descriptors.table import Costs
-from budgetseg.inference.episode import Choice, Episode, Selection
+from budgetseg.inference.episode import Batch, Choice, Episode, Selection
 from budgetseg.inference.loop import CostClock, Outcome, TableSource, run
 from budgetseg.inference.state import unshared, world_of
 from budgetseg.policy.features import n_features
@@ -45,15 +45,17 @@ class Made:
 
     def compute(self, episode: Episode, region: int, descriptor: int) -> None:
         """One descriptor, as the loop does it."""
-        outcome = TableSource(self.said)(episode, (region, descriptor))
-        episode.start((region, descriptor))
-        episode.receive((region, descriptor), outcome.said, outcome.spent_s)
+        said = self.said[region, episode.state.subsets[region] | 1 << descriptor]
+        episode.receive((region, descriptor), said, episode.start((region, descriptor)))
 
-    def run(self, episode: Episode, policy: LinearPolicy) -> list[tuple[Choice, Outcome]]:
-        """To the end; what was recorded."""
-        made: list[tuple[Choice, Outcome]] = []
-        clock = CostClock(episode.left_s)
-        run(episode, policy, TableSource(self.said), clock, lambda *what: made.append(what))
+    def run(self, episode: Episode, policy: LinearPolicy, n: int = 1) -> list[tuple[Choice, float]]:
+        """To the end, with n decisions at a time; what was computed, and what it cost."""
+        made: list[tuple[Choice, float]] = []
+
+        def record(batch: Batch, outcome: Outcome) -> None:
+            made.extend(zip(batch.choices, outcome.spent_s.tolist(), strict=True))
+
+        run(episode, policy, TableSource(self.said), CostClock(episode.left_s), record, n)
         return made
 
 

@@ -136,7 +136,7 @@ def test_a_trace_of_something_else_is_refused(loaded: LoadedModel, street: Path)
     source = open_video(street)
     labelled = loaded.labeller.label(source, Request((Budget(0.2, is_share=True),), "descriptors"))
     trace = trace_of(loaded, source, labelled, 1)
-    wrong = replace(trace.windows[0], steps=[replace(step, region=10**6) for step in trace.windows[0].steps])
+    wrong = replace(trace.windows[0], steps=[step._replace(region=10**6) for step in trace.windows[0].steps])
     with pytest.raises(UsageError, match="the trace does not fit the video"):
         replay(loaded.labeller.engine, source, replace(trace, windows=[wrong]))
 

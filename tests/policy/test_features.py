@@ -5,7 +5,7 @@ import pytest
 
 from budgetseg.inference.episode import Episode, Selection
 from budgetseg.inference.state import LEFT_S
-from budgetseg.inference.steps import costs_of
+from budgetseg.inference.steps import price
 from budgetseg.policy.features import EXTRAS, feature_names, fill_features, n_features
 from budgetseg.types import Float32
 from tests.graphs import graph_of
@@ -16,9 +16,8 @@ from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
 def features(episode: Episode, region: int, extended: bool = True) -> Float32:
     n_descriptors, n_labels = episode.world.n_descriptors, episode.state.said.shape[1]
     out = np.full(n_features(n_descriptors, n_labels, extended), np.nan, np.float32)
-    costs, shares = np.empty((2, n_descriptors))
-    costs_of(episode.world, episode.state, region, costs, shares)
-    fill_features(episode.world, episode.state, region, costs, shares, extended, out)
+    price(episode.world, episode.state, region)
+    fill_features(episode.world, episode.state, region, extended, out)
     return out
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Choice, Episode, Selection
+from budgetseg.inference.episode import Batch, Choice, Episode, Selection
 from budgetseg.inference.loop import CostClock, TableSource, run
 from budgetseg.inference.steps import ORDERS
 from budgetseg.policy.features import n_features
@@ -31,7 +31,7 @@ POLICIES = {
 def plain_run(episode: Episode, policy: LinearPolicy, arena: Arena) -> list[Choice]:
     choices: list[Choice] = []
     clock = CostClock(episode.left_s)
-    run(episode, policy, TableSource(arena.said), clock, lambda choice, _: choices.append(choice))
+    run(episode, policy, TableSource(arena.said), clock, lambda batch, _: choices.extend(batch.choices))
     return choices
 
 
@@ -80,8 +80,7 @@ def test_an_action_is_what_the_loop_would_have_done(action: int) -> None:
     if action == D:
         plain.finish(region)
     else:
-        outcome = TableSource(arena.said)(plain, (region, action))
-        plain.start((region, action))
-        plain.receive((region, action), outcome.said, outcome.spent_s)
+        batch = Batch(np.array([region]), np.array([action]), np.array([plain.start((region, action))]))
+        plain.receive_all(batch, *TableSource(arena.said)(plain, batch))
     for name in ours.state._fields:
         assert np.array_equal(getattr(ours.state, name), getattr(plain.state, name)), name

@@ -90,9 +90,18 @@ class NetworkDescriptor(Descriptor):
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
         """(L,), sums to one where the network's classes do."""
+        vector: Float32 = self.compute_all(scene, np.array([region]), [inputs])[0]
+        return vector
+
+    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
+        """The same of several, (K, L)."""
         runs, size = scene.runs, scene.supervoxels.ids.shape[1:]
-        frames, outputs, shape = _key_frames(*scene.lifetime(region)), addresses(inputs), inputs[0].array.shape
-        pooled: Float32 = _pool(runs.first, runs.rows, runs.spans, region, size, frames, outputs, shape)
+        frames = [_key_frames(*scene.lifetime(region)) for region in regions.tolist()]
+        first = np.cumsum([0, *map(len, frames)])
+        outputs, shape = addresses([one for own in inputs for one in own]), inputs[0][0].array.shape
+        pooled = np.empty((len(regions), shape[2]), np.float32)
+        places = np.concatenate(frames), first, outputs
+        _pool(runs.first, runs.rows, runs.spans, regions, size, *places, shape, pooled)
         return pooled
 
 
@@ -129,19 +138,21 @@ def key_frames(first: Int32, end: Int32) -> Int32:
 
 
 @njit(cache=True, nogil=True)
-def _pool(firsts, rows, spans, region, size, frames, outputs, shape):  # type: ignore[no-untyped-def]
+def _pool(firsts, rows, spans, regions, size, frames, frames_first, outputs, shape, out):  # type: ignore[no-untyped-def]
     height, width = size
-    total, n = np.zeros(shape[2], np.float64), 0
-    first, end = firsts[region], firsts[region + 1]
-    for k in range(len(frames)):
-        output, top = array_at(outputs[k], shape), frames[k] * height
-        low = first + np.searchsorted(rows[first:end], top)
-        high = low + np.searchsorted(rows[low:end], top + height)
-        for run in range(low, high):
-            line = output[(rows[run] - top) * shape[0] // height]
-            for x in range(spans[run, 0], spans[run, 1]):
-                here = line[x * shape[1] // width]
-                for label in range(shape[2]):
-                    total[label] += here[label]
-            n += spans[run, 1] - spans[run, 0]
-    return (total / n).astype(np.float32)
+    total = np.empty(shape[2], np.float64)
+    for own, region in enumerate(regions):
+        total[:], n = 0, 0
+        first, end = firsts[region], firsts[region + 1]
+        for k in range(frames_first[own], frames_first[own + 1]):
+            output, top = array_at(outputs[k], shape), frames[k] * height
+            low = first + np.searchsorted(rows[first:end], top)
+            high = low + np.searchsorted(rows[low:end], top + height)
+            for run in range(low, high):
+                line = output[(rows[run] - top) * shape[0] // height]
+                for x in range(spans[run, 0], spans[run, 1]):
+                    here = line[x * shape[1] // width]
+                    for label in range(shape[2]):
+                        total[label] += here[label]
+                n += spans[run, 1] - spans[run, 0]
+        out[own] = total / n
