@@ -23,7 +23,7 @@ from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import LADDER, Plan
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import warm_up
-from budgetseg.inference.window import Engine, WindowRun
+from budgetseg.inference.window import MANY, Engine, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
