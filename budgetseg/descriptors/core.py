@@ -175,6 +175,9 @@ class Resource(ABC):
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:
         """The value, from the scene and the values of `needs`, in that order."""
 
+    def cut_off(self) -> None:  # noqa: B027 - most are soon done
+        """Time is up: end what is being made, in other threads, with LateError; replace it where that takes long."""
+
 
 class Descriptor(ABC):
     """A vector for a supervoxel.

@@ -10,13 +10,10 @@ import numpy as np
 from budgetseg.descriptors.cache import ResourceCache
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, Value
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.late import LateError
 from budgetseg.types import Float32, Float64, Int64
 
-__all__ = ["LateError", "LiveDescriptors", "Spent", "SpentTogether"]
-
-
-class LateError(Exception):
-    """Time is up, and a resource is still to be made."""
+__all__ = ["LiveDescriptors", "Spent", "SpentTogether"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +79,9 @@ class LiveDescriptors:
 
     Attributes
     ----------
-    late : asked before a resource is made; where it is so, the call ends with LateError, and what was made is kept
+    resources : that the descriptors need, by kind
+    late : asked before a resource is made; where it is so, the call ends with LateError, as when making it is cut off,
+        and what was made is kept
     left_behind : threads of which nobody waits for the answer: nothing is learned from how long they take
     """
 
@@ -98,7 +97,7 @@ class LiveDescriptors:
         self.descriptors = {descriptor.name: descriptor for descriptor in descriptors}
         self.costs = costs
         self.cache = ResourceCache(limit_bytes)
-        self._resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
+        self.resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
         self._works: dict[str, Float64] = {}
         self._timer = timer
         self.late: Callable[[], bool] = lambda: False
@@ -168,7 +167,7 @@ class LiveDescriptors:
         """
         if self.late():
             raise LateError
-        kind, index = self._resources[key[0]], key[1]
+        kind, index = self.resources[key[0]], key[1]
         own: _Bill | None = None
 
         def make() -> Value:
@@ -190,11 +189,11 @@ class LiveDescriptors:
     def _collect(self, keys: Sequence[Key], found: dict[Key, None]) -> None:
         for key in keys:
             if key not in self.cache and key not in found:
-                self._collect(self._resources[key[0]].needs(self.scene, key[1]), found)
+                self._collect(self.resources[key[0]].needs(self.scene, key[1]), found)
                 found[key] = None
 
     def _price(self, key: Key) -> float:
-        kind: Resource = self._resources[key[0]]
+        kind: Resource = self.resources[key[0]]
         return self.costs.predict(kind.kind, kind.work(self.scene, key[1]))
 
 

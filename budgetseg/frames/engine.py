@@ -29,6 +29,9 @@ class Network(Protocol):
     def __call__(self, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3)."""
 
+    def cut_off(self) -> None:
+        """Let every call that is under way, in other threads, end with LateError."""
+
 
 @dataclass(frozen=True, eq=False)
 class FrameEngine:

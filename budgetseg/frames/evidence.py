@@ -102,6 +102,10 @@ class Evidence:
         """Numbers of the frames that were read."""
         return sorted(self.frames)
 
+    def n_answers(self) -> list[int]:
+        """Frames of which each network that has spoken said something; others may speak meanwhile."""
+        return [len(own) for own in list(self.answers.values())]
+
     def add(self, ask: Ask, probabilities: Float32) -> None:
         """A question was answered, (h, w, L)."""
         with self._lock:

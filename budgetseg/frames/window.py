@@ -11,6 +11,7 @@ from threading import get_ident
 
 import numpy as np
 
+from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.errors import VideoError
 from budgetseg.frames.brush import Again, Hurried
 from budgetseg.frames.crew import Crew
@@ -30,8 +31,6 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 SAFETY = 1.1
 """On what painting is foretold to cost."""
-SLACK = 1.1
-"""A question must fit even if it takes so many times what others took, and the last."""
 KNOWN = 2.0
 """What was known before counts as so many questions."""
 FIRST = 4
@@ -134,7 +133,7 @@ class WindowRun:
         n_pixels = float(len(self.span) * self.size[0] * self.size[1])
         if carry == COPY:
             return n_pixels * COPY_S + self._painting_s(n_pixels / frames_a_key)
-        by_network = sorted(len(own) for own in self.evidence.answers.values())
+        by_network = sorted(self.evidence.n_answers())
         beside = (2 * REACH + 1) * sum(by_network[:-1])
         return self._painting_s(self._work(len(self.span) * n_heard(frames_a_key) + beside))
 
@@ -199,7 +198,7 @@ class WindowRun:
         if plan is None:
             self._paint_prior(out)
             return True
-        work_left = self._spend(self._queue(plan, end_s))
+        work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
         self._close(plan, end_s, out)
         return work_left
 
@@ -236,9 +235,9 @@ class WindowRun:
             self.find_flow(painting.carry)
             self.paint_again(painting, out)
 
-    def ask_all(self, asks: Iterable[Ask]) -> None:
-        """Ask, and learn what it costs."""
-        self._spend(self._issue(asks))
+    def ask_all(self, asks: Iterable[Ask], until_s: float = math.inf) -> None:
+        """Ask, and learn what it costs; who has not answered by then is not waited for."""
+        self._spend(self._issue(asks), lambda: until_s - self._now_s())
 
     def _begin(self, end_s: float) -> Plan | None:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
@@ -248,7 +247,8 @@ class WindowRun:
             first = self.plan(end_s - self._now_s())
             if first is not None:
                 keys = self._keys(first)[: self.engine.threads]
-                self.ask_all(Ask(first.recipe.network, key) for key in keys)
+                asks = (Ask(first.recipe.network, key) for key in keys)
+                self.ask_all(asks, end_s - self._paint_s(COPY, float(len(self.span))))
         if not self.evidence.answers:
             return None
         plan = self.plan(end_s - self._now_s()) or self._least()
@@ -308,12 +308,16 @@ class WindowRun:
         self.books.book("flow", self._flow_work(n_done), self._now_s() - started, self._flow_line(carry))
         return n_done == len(pairs)
 
-    def _spend(self, asks: Iterator[Ask]) -> bool:
-        """Ask as long as there are questions; whether there was one that did not fit, or nobody wanted to wait for."""
+    def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float]) -> bool:
+        """Ask as long as there are questions; whether there was one that did not fit, or nobody wanted to wait for.
+
+        Those that are not answered when no seconds are left are cut off.
+        """
         started, before = self._now_s(), {name: len(seen) for name, seen in self._asked_s.items()}
         planned_s = {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes}
         self._work_left = False
-        self._crew.each(asks, self._ask)
+        with cutting_off(list(self.engine.networks.values()), left_s):
+            self._crew.each(asks, self._ask)
         total_s = 0.0
         for name, seen_s in self._asked_s.items():
             new_s = seen_s[before.get(name, 0) :]
@@ -335,6 +339,10 @@ class WindowRun:
         started = self._now_s()
         try:
             self._answer(ask)
+        except LateError:
+            self._issued.remove(ask)  # another budget may have time for it
+            self._work_left = True
+            return
         except Exception as error:  # a user's network may raise anything, and the run must go on
             self._recipes = [recipe for recipe in self._recipes if recipe.network != ask.network]
             self.books.ledger.note(f"{ask.network} failed ({type(error).__name__}: {error}); dropped")
@@ -405,11 +413,14 @@ class WindowRun:
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
         lately_s = sorted(self._asked_s.get(ask.network, [0.0])[-3:])  # one that waited for a core says little
-        call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), lately_s[len(lately_s) // 2])
-        n_keys = max((len(own) for own in self.evidence.answers.values()), default=1)
-        paint_s = SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys)
+        call_s = max(self.engine.threads * self._ask_s(ask.network), lately_s[len(lately_s) // 2])
         sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._sharp_s
-        return self._now_s() + call_s + paint_s + sharp_s <= end_s
+        return self._now_s() + call_s + sharp_s <= self._until_s(plan, end_s)
+
+    def _until_s(self, plan: Plan, end_s: float) -> float:
+        """When to begin with painting, so that it ends in time."""
+        n_keys = max(self.evidence.n_answers(), default=1)
+        return end_s - SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys)
 
     def _close(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Carry, fuse, paint, until it is time to copy."""

@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.handle import attach, handle_of
+from budgetseg.inference import calls
+from budgetseg.inference.handle import handle_of
 from budgetseg.inference.state import (
     ENABLED,
     FULL_S,
     LEFT_S,
-    LUMP_S,
     N_COMPUTED,
     N_DECISIONS,
     PACE,
@@ -24,17 +23,7 @@ from budgetseg.inference.state import (
     due_of,
     new_state,
 )
-from budgetseg.inference.steps import (
-    ORDERS,
-    begin,
-    cost_of,
-    finish,
-    give_up,
-    receive,
-    seed_candidates,
-    select,
-    withdraw,
-)
+from budgetseg.inference.steps import ORDERS, seed_candidates
 from budgetseg.types import Float32, Float64, Int32, Int64
 
 __all__ = ["NOTHING", "Batch", "Choice", "Chooser", "Episode", "Selection"]
@@ -156,15 +145,6 @@ class Episode:
         self.state.money[PACE] = times
 
     @property
-    def lump_s(self) -> float:
-        """Seconds from which on a descriptor must fit with room to spare; none for no limit."""
-        return float(self.state.money[LUMP_S])
-
-    @lump_s.setter
-    def lump_s(self, seconds: float) -> None:
-        self.state.money[LUMP_S] = seconds
-
-    @property
     def n_decisions(self) -> int:
         """Decisions so far."""
         return int(self.state.counts[N_DECISIONS])
@@ -180,20 +160,20 @@ class Episode:
 
     def select(self) -> int | None:
         """The supervoxel to decide about next; None where there is none."""
-        region = int(_select(self.handle, self.order, self.selection.reopen))
+        region = int(calls.select(self.handle, self.order, self.selection.reopen))
         return None if region < 0 else region
 
     def cost_s(self, region: int, descriptor: int) -> float:
         """Seconds that a descriptor would cost now."""
-        return float(_cost_of(self.handle, region, descriptor))
+        return float(calls.cost_of(self.handle, region, descriptor))
 
     def finish(self, region: int) -> None:
         """Compute no more for a supervoxel."""
-        _finish(self.handle, self.order, region)
+        calls.finish(self.handle, self.order, region)
 
     def start(self, choice: Choice) -> float:
         """A descriptor is being computed; the seconds that it is foretold to take."""
-        return float(_begin(self.handle, self.order, *choice))
+        return float(calls.begin(self.handle, self.order, *choice))
 
     def recall(self, subsets: Int32, said: Float32) -> None:
         """What an earlier run has computed, and H said of it; its resources are gone."""
@@ -215,19 +195,19 @@ class Episode:
 
     def withdraw(self, region: int) -> None:
         """Take a supervoxel from the candidates, if it is one, as one that is being worked on."""
-        _withdraw(self.handle, region)
+        calls.withdraw(self.handle, region)
 
     def give_up(self, region: int) -> None:
         """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
-        _give_up(self.handle, self.order, region)
+        calls.give_up(self.handle, self.order, region)
 
     def receive(self, choice: Choice, said: Float32, spent_s: float) -> None:
         """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
-        _receive(self.handle, self.order, *choice, said, spent_s)
+        calls.receive(self.handle, self.order, *choice, said, spent_s)
 
     def receive_all(self, batch: Batch, said: Float32, spent_s: Float64) -> None:
         """A batch was computed, and H says so of the supervoxels now, (K, L)."""
-        _receive_all(self.handle, self.order, batch.regions, batch.descriptors, said, spent_s)
+        calls.receive_all(self.handle, self.order, batch.regions, batch.descriptors, said, spent_s)
 
 
 class Chooser(Protocol):
@@ -238,52 +218,3 @@ class Chooser(Protocol):
 
         None where nothing more fits or is wanted.
         """
-
-
-@njit(cache=True, nogil=True)
-def _select(handle, order, reopen):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    return select(world, state, order, reopen)
-
-
-@njit(cache=True, nogil=True)
-def _cost_of(handle, region, descriptor):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    return cost_of(world, state, region, descriptor)
-
-
-@njit(cache=True, nogil=True)
-def _finish(handle, order, region):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    finish(world, state, order, region)
-
-
-@njit(cache=True, nogil=True)
-def _begin(handle, order, region, descriptor):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    return begin(world, state, order, region, descriptor)
-
-
-@njit(cache=True, nogil=True)
-def _receive(handle, order, region, descriptor, said, spent_s):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    receive(world, state, order, region, descriptor, said, spent_s)
-
-
-@njit(cache=True, nogil=True)
-def _receive_all(handle, order, regions, descriptors, said, spent_s):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    for k in range(len(regions)):
-        receive(world, state, order, regions[k], descriptors[k], said[k], spent_s[k])
-
-
-@njit(cache=True, nogil=True)
-def _withdraw(handle, region):  # type: ignore[no-untyped-def]
-    _, state = attach(handle)
-    withdraw(state, region)
-
-
-@njit(cache=True, nogil=True)
-def _give_up(handle, order, region):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
-    give_up(world, state, order, region)

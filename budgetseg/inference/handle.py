@@ -100,7 +100,7 @@ def attach(handle):  # type: ignore[no-untyped-def]
         carray(_int32(at[31]), (n,)),
         carray(_bool(at[32]), (n,)),
         carray(_uint64(at[33]), (1,)),
-        carray(_float64(at[34]), (7,)),
+        carray(_float64(at[34]), (6,)),
         carray(_int64(at[35]), (8,)),
     )
     return world, state

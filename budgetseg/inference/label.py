@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from budgetseg.descriptors.live import LateError
+from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError, VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.closing import STAGES

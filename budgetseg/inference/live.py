@@ -13,7 +13,8 @@ from numba import njit
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
-from budgetseg.descriptors.live import LateError, LiveDescriptors, SpentTogether
+from budgetseg.descriptors.late import LateError
+from budgetseg.descriptors.live import LiveDescriptors, SpentTogether
 from budgetseg.inference.episode import Batch, Episode
 from budgetseg.types import Float32, Float64, Int32, Int64
 

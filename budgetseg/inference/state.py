@@ -24,10 +24,9 @@ UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
 """Status of a supervoxel; one that is busy waits for a descriptor that is being computed, and so does one that is busy
 again after it was finished and reopened."""
 
-LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME, LUMP_S = range(7)
+LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME = range(6)
 """Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
-foretold the machine is, the time of random selection, and the cost from which on a descriptor must fit with room to
-spare."""
+foretold the machine is, and the time of random selection."""
 
 N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(8)
 """Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
@@ -92,7 +91,7 @@ class State(NamedTuple):
     stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one; where it is not the
         policy that ranks, is_stale are those whose rank is too low
     seed : (1,) uint64, of all that is random
-    money : (7,) float64, by `LEFT_S` and the others
+    money : (6,) float64, by `LEFT_S` and the others
     counts : (8,) int64, by `N_HEAP` and the others
     """
 
@@ -207,7 +206,7 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         stale=np.zeros(n, np.int32),
         is_stale=np.zeros(n, np.bool_),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
-        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
+        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0]),
         counts=np.array([0, 0, 0, 0, 0, 0, enabled, 0]),
     )
 

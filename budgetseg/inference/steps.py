@@ -21,7 +21,6 @@ from budgetseg.inference.state import (
     FINISHED,
     FULL_S,
     LEFT_S,
-    LUMP_S,
     N_COMPUTED,
     N_DECISIONS,
     N_FINISHED,
@@ -136,8 +135,8 @@ def _fits(world, state, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def fits(state, cost_s):  # type: ignore[no-untyped-def]
-    """Whether there is time for something; for a large lump, also if it takes a quarter more than foretold."""
-    return cost_s + 0.25 * max(cost_s - state.money[LUMP_S], 0.0) <= state.money[LEFT_S]
+    """Whether there is time for something."""
+    return cost_s <= state.money[LEFT_S]
 
 
 @inlined

@@ -16,7 +16,8 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.descriptors.core import Descriptor, Scene, Value
 from budgetseg.descriptors.costs import CostModel
-from budgetseg.descriptors.live import LateError, LiveDescriptors
+from budgetseg.descriptors.late import LateError, cutting_off
+from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.inference.closing import Closing
 from budgetseg.inference.episode import Batch, Choice, Chooser, Episode, Selection
@@ -35,11 +36,10 @@ DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
 TURNS_S = 0.018  # that it leaves more where others always have the core first: a few turns of theirs
-MOST_TURNS = 0.017  # of the budget; no more is left for them
+MOST_TURNS = 0.012  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
-LUMP = 0.01  # of the budget; what costs more must fit even if it takes half as much again, SLACK included
 MANY, TOGETHER_S = 16, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
@@ -174,7 +174,7 @@ class WindowRun:
             self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
             asking_s = engine.stages.predict("asking H", 1.0)  # part of every descriptor's own cost
             self.world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
-            self._start, self._lump_s = (enabled, known), np.inf
+            self._start = enabled, known
             if known is not None:
                 self.source.inputs[:] = known.inputs
             self.closing = Closing(engine.crf, h.prior, h.starts, graph)
@@ -227,7 +227,6 @@ class WindowRun:
 
         False where everything was computed before. `after_s` is kept for what comes after it.
         """
-        self._lump_s = LUMP * deadline_s
         paint_s = self._paint_s() + after_s
         end_s = deadline_s - SAFETY * paint_s - MARGIN_S
         while True:
@@ -248,17 +247,13 @@ class WindowRun:
             self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
             full_s *= self.engine.costs.pace
             self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))
-        self.episode.lump_s = self._lump_s
         self.live.late = lambda: left_s() < 0
         n_others = self.engine.threads - 1
-        if n_others == 0:
+        with cutting_off(list(self.live.resources.values()), left_s), ThreadPoolExecutor(max(n_others, 1)) as pool:
+            others = [pool.submit(self._work, left_s) for _ in range(n_others)]
             self._work(left_s)
-        else:
-            with ThreadPoolExecutor(n_others) as pool:
-                others = [pool.submit(self._work, left_s) for _ in range(n_others)]
-                self._work(left_s)
-            for other in others:
-                other.result()  # what went wrong there is not lost
+        for other in others:
+            other.result()  # what went wrong there is not lost
         self.live.late = lambda: False  # the other one holds on to this run, and so to its frames
         self._learn_asking()
         return self._has_work()

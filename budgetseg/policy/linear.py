@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
+from budgetseg.inference import calls
 from budgetseg.inference.episode import Batch, Episode
 from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import WANTED, begin, finish, fits, next_stale, price, re_rank, select, uniform
+from budgetseg.inference.steps import WANTED, fits, next_stale, price, re_rank, uniform
 from budgetseg.policy.features import fill_features, n_features
 from budgetseg.types import Float32
 
-__all__ = ["LinearPolicy", "best_action", "choose", "decide", "plan_policy", "random_policy"]
+__all__ = ["LinearPolicy", "choose", "decide", "plan_policy", "random_policy"]
 
 NONE = -1
 
@@ -46,7 +47,7 @@ class LinearPolicy:
 
     def action(self, episode: Episode, region: int) -> int:
         """What it would do with a supervoxel now; D for Finished."""
-        return int(best_action(episode.world, episode.state, region, self.weights, self.extended, self.noise)[0])
+        return int(_best_action(episode.handle, region, self.weights, self.extended, self.noise)[0])
 
     def with_descriptors(self, old: Sequence[str], new: Sequence[str]) -> "LinearPolicy":
         """The same decisions for a world whose descriptors stand in another order, none missing."""
@@ -81,39 +82,41 @@ def plan_policy(descriptors: Collection[int], n_descriptors: int, n_labels: int)
 @njit(cache=True, nogil=True)
 def _choose(handle, weights, extended, noise, order, reopen, most_s, regions, descriptors, planned_s):  # type: ignore[no-untyped-def]
     """Choose and begin as many as there is room for; how many it were."""
-    world, state = attach(handle)
+    _, state = attach(handle)
     left_s, total_s, n = state.money[LEFT_S], 0.0, 0
     while n < len(regions) and total_s < most_s:
-        i, d = choose(world, state, weights, extended, noise, order, reopen)
+        i, d = choose(handle, weights, extended, noise, order, reopen)
         if i < 0:
             break
-        regions[n], descriptors[n], planned_s[n] = i, d, begin(world, state, order, i, d)
+        regions[n], descriptors[n], planned_s[n] = i, d, calls.begin(handle, order, i, d)
         state.money[LEFT_S] -= planned_s[n]  # not there for the next
         total_s, n = total_s + planned_s[n], n + 1
     state.money[LEFT_S] = left_s
     return n
 
 
-@inlined
-def choose(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Select, decide and finish until a descriptor is wanted: (supervoxel, descriptor), or (-1, -1)."""
+    n_descriptors = len(weights) - 1
     while True:
-        i, action = decide(world, state, weights, extended, noise, order, reopen)
-        if i < 0 or action < world.private_s.shape[1]:
+        i, action = decide(handle, weights, extended, noise, order, reopen)
+        if i < 0 or action < n_descriptors:
             return i, action
-        finish(world, state, order, i)
+        calls.finish(handle, order, i)
 
 
-@inlined
-def decide(world, state, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
+    _, state = attach(handle)
     while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
         if order == WANTED:
-            _rank_stale(world, state, weights, extended, noise)
-        i = select(world, state, order, reopen)
+            _rank_stale(handle, state, weights, extended, noise)
+        i = calls.select(handle, order, reopen)
         if i < 0:
             break
-        action, wanted = best_action(world, state, i, weights, extended, noise)
+        action, wanted = _best_action(handle, i, weights, extended, noise)
         if order != WANTED or state.counts[REOPENED] or wanted == -np.inf or re_rank(state, i, -wanted, NEAR):
             return i, action
         # else it is less wanted than when it was ranked, and others come first
@@ -121,21 +124,22 @@ def decide(world, state, weights, extended, noise, order, reopen):  # type: igno
 
 
 @inlined
-def _rank_stale(world, state, weights, extended, noise):  # type: ignore[no-untyped-def]
+def _rank_stale(handle, state, weights, extended, noise):  # type: ignore[no-untyped-def]
     """Rank those again of whom something has changed."""
     i = next_stale(state)
     while i >= 0:
-        _, wanted = best_action(world, state, i, weights, extended, noise)
+        _, wanted = _best_action(handle, i, weights, extended, noise)
         re_rank(state, i, -wanted, 0.0)
         i = next_stale(state)
 
 
-@inlined
-def best_action(world, state, i, weights, extended, noise):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _best_action(handle, i, weights, extended, noise):  # type: ignore[no-untyped-def]
     """The allowed action of the highest score, the first of equals, and by how much a descriptor is better than none.
 
     Finished is always allowed, unless reopened.
     """
+    world, state = attach(handle)
     n_descriptors = world.private_s.shape[1]
     price(world, state, i)
     affordable, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]

@@ -60,7 +60,7 @@ def _follow(handle, said, script, order, times_s):  # type: ignore[no-untyped-de
             i, d = script.regions[k], script.descriptors[k]
             if state.subsets[i] >> d & 1:
                 continue
-            look_up(world, state, said, order, i, d, times_s)
+            look_up(handle, said, order, np.int64(i), np.int64(d), times_s)
 
 
 @inlined

@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
+from budgetseg.inference import calls
 from budgetseg.inference.episode import Choice, Episode
-from budgetseg.inference.handle import attach, inlined
+from budgetseg.inference.handle import attach
 from budgetseg.inference.state import SPENT_S
-from budgetseg.inference.steps import begin, finish, receive
 from budgetseg.policy.linear import LinearPolicy, decide
 from budgetseg.types import Float32, Float64
 
@@ -75,23 +75,23 @@ def simulate(handle, said, weights, extended, noise, order, reopen, n, times_s):
     n : decisions
     times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
     """
-    world, state = attach(handle)
-    taken = 0
+    n_descriptors, taken = len(weights) - 1, 0
     while True:
-        i, action = decide(world, state, weights, extended, noise, order, reopen)
+        i, action = decide(handle, weights, extended, noise, order, reopen)
         if i < 0 or taken == n:
             return i, action, taken
-        if action == world.private_s.shape[1]:
-            finish(world, state, order, i)
+        if action == n_descriptors:
+            calls.finish(handle, order, i)
         else:
-            look_up(world, state, said, order, i, action, times_s)
+            look_up(handle, said, order, i, action, times_s)
         taken += 1
 
 
-@inlined
-def look_up(world, state, said, order, i, d, times_s):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def look_up(handle, said, order, i, d, times_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
-    seconds = begin(world, state, order, i, d)
-    receive(world, state, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
+    _, state = attach(handle)
+    seconds = calls.begin(handle, order, i, d)
+    calls.receive(handle, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
     if len(times_s) > 0:
         times_s[i, d] = state.money[SPENT_S]

@@ -1,6 +1,8 @@
 """Labels of whole frames are ready in time, follow from their trace, and get better with the budget."""
 
 import json
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
+from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
 from budgetseg.inference.label import Request
@@ -178,6 +181,40 @@ def test_a_network_that_fails_is_dropped_and_the_run_ends_well(names: Sequence[s
     labelled = label_frames(own, source(street(24), clock), budgets(1.0), clock=clock)
     assert any("failed (RuntimeError: no more); dropped" in note for note in labelled.ledgers[0].notes)
     assert labelled.labels[0].max() < 3
+
+
+class Stuck(Shades):
+    """Answers a few times, and then not before it is cut off."""
+
+    def __init__(self) -> None:
+        super().__init__(Clock())
+        self.asked, self.cut = 0, threading.Event()
+
+    def __call__(self, frame: UInt8) -> Float32:
+        self.asked += 1
+        if self.asked <= 3:
+            return super().__call__(frame)
+        assert self.cut.wait(20)
+        raise LateError
+
+    def cut_off(self) -> None:
+        self.cut.set()
+
+
+def test_a_network_that_does_not_return_in_time_is_cut_off() -> None:
+    clock, usual = time.perf_counter, engine(Clock(), {"dcnn": 0.01})
+    video = source(street(24), Clock())
+    label_frames(usual, video, budgets(0.5), clock=Clock())  # compiles
+    own = replace(usual, networks={"dcnn": (network := Stuck())})
+    started = clock()
+    labelled = label_frames(own, video, budgets(0.5), clock=clock)
+    assert clock() - started < 0.6
+    ledger = labelled.ledgers[0]
+    assert network.asked == 4
+    assert ledger.descriptors["dcnn"].count == 3
+    assert ledger.work_left
+    assert not any("dropped" in note for note in ledger.notes)
+    assert len(np.unique(labelled.labels[0])) > 1
 
 
 def test_more_key_frames_are_closer_to_the_network_on_every_frame() -> None:

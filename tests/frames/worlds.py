@@ -55,6 +55,9 @@ class Shades:
         powers = np.exp(-self.sharp * np.abs(grey[..., None] - np.array([0.2, 0.5, 0.8])))
         return np.asarray(powers / powers.sum(axis=2, keepdims=True), np.float32)
 
+    def cut_off(self) -> None:
+        pass
+
 
 @dataclass(frozen=True, eq=False)
 class Clip:

@@ -43,7 +43,8 @@ def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
             steps.begin(world, state, number, region, d)
             steps.receive(world, state, number, region, d, said, seconds)
         assert same(by_handle, direct)
-        expected = choose(world, direct.copy().state, policy.weights, policy.extended, policy.noise, number, True)
+        copy = direct.copy()  # a handle does not keep it
+        expected = choose(copy.handle, policy.weights, policy.extended, policy.noise, number, True)
         assert policy(by_handle.copy()).choices == ([] if expected[0] < 0 else [expected])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from budgetseg.descriptors.calibrate import known_costs
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.live import LateError
+from budgetseg.descriptors.late import LateError
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError

@@ -17,7 +17,8 @@ from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.calibrate import calibrate, known_costs
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.costs import CostModel
-from budgetseg.descriptors.live import LateError, LiveDescriptors
+from budgetseg.descriptors.late import LateError
+from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN
 from budgetseg.descriptors.table import VideoTable

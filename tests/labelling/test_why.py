@@ -14,7 +14,7 @@ from budgetseg.video import open_video, read_image
 
 @pytest.fixture(scope="module")
 def labelled(loaded: LoadedModel, street: Path) -> Labelled:
-    budgets = Budget(0.1, is_share=True), Budget(0.3, is_share=True)
+    budgets = Budget(0.05, is_share=True), Budget(0.6, is_share=True)
     return loaded.labeller.label(street, Request(budgets, "descriptors", window=7))
 
 

@@ -42,6 +42,11 @@ class _Output(Resource):
         """(h, w, L)."""
         return FrameArray(self._instead.get(index, self._network)(scene.frames[index]))
 
+    def cut_off(self) -> None:
+        """Whatever frame a network is looking at."""
+        for network in (self._network, *self._instead.values()):
+            network.cut_off()
+
 
 class NetworkDescriptor(Descriptor):
     """Mean class probabilities.

@@ -9,6 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from budgetseg.descriptors.late import LateError
 from budgetseg.descriptors.network.card import Card
 from budgetseg.errors import ModelError
 from budgetseg.types import Float32, UInt8
@@ -38,6 +39,7 @@ class OnnxNetwork:
     def __init__(self, card: Card, threads: int = 1) -> None:
         self._card = card
         self._session = _open(card, threads)
+        self._under_way: set[Any] = set()
         self.size = _input_size(card, self._session)
         self.input = self._session.get_inputs()[0].name
         height, width, channels = self._try()
@@ -59,8 +61,22 @@ class OnnxNetwork:
         """A frame (H, W, 3) as the network wants it, (1, 3, h, w)."""
         return _planes(at_size(frame, self.size), self._card)
 
+    def cut_off(self) -> None:
+        """Let every run that is under way, in other threads, end with LateError within milliseconds."""
+        for run in list(self._under_way):
+            run.terminate = True
+
     def _raw(self, frame: UInt8) -> Float32:
-        said: Float32 = self._session.run(None, {self.input: self.planes(frame)})[0][0].transpose(1, 2, 0)
+        planes, run = self.planes(frame), _new_run()
+        self._under_way.add(run)
+        try:
+            said: Float32 = self._session.run(None, {self.input: planes}, run)[0][0].transpose(1, 2, 0)
+        except Exception:
+            if run.terminate:
+                raise LateError from None
+            raise
+        finally:
+            self._under_way.discard(run)
         return said
 
     def _try(self) -> tuple[int, int, int]:
@@ -95,6 +111,15 @@ def _open(card: Card, threads: int) -> Any:
         return onnxruntime.InferenceSession(str(card.file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no common base
         raise ModelError(f"{card.file}: not an ONNX network that can be run ({_line(error)})") from None
+
+
+def _new_run() -> Any:
+    """What a run can be cut off by."""
+    import onnxruntime
+
+    run = onnxruntime.RunOptions()
+    run.log_severity_level = 4
+    return run
 
 
 def _input_size(card: Card, session: Any) -> tuple[int, int]:
