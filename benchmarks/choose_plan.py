@@ -18,8 +18,9 @@ import numpy as np
 from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.wall import Timed, timed
-from budgetseg.inference import label, plan
-from budgetseg.inference.label import Request, label_video
+from budgetseg.inference import floor, plan
+from budgetseg.inference.label import label_video
+from budgetseg.inference.request import Request
 from budgetseg.inference.window import Engine, Strategy
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.strategy import counted, strategy_of
@@ -43,7 +44,7 @@ class Variant(NamedTuple):
     defers : whether budgets are left to a static plan, as in simulation
     """
 
-    cutting: float = label.CUTTING
+    cutting: float = floor.CUTTING
     floor: float = plan.FLOOR_SHARE
     density: int = plan.LEAST_DENSITY
     defers: bool = False
@@ -72,7 +73,7 @@ def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats:
         found = np.zeros((len(VARIANTS), n_repeats, 2))
         for repeat in range(n_repeats):
             for k, own in enumerate(VARIANTS.values()):
-                label.CUTTING, plan.FLOOR_SHARE, plan.LEAST_DENSITY = own.cutting, own.floor, own.density
+                floor.CUTTING, plan.FLOOR_SHARE, plan.LEAST_DENSITY = own.cutting, own.floor, own.density
                 found[k, repeat] = _accuracy(engines[k], videos, [times * seconds for seconds in floors_s], repeat)
         cells = [" / ".join(f"{100 * figure:.1f}" for figure in own.mean(axis=0)) for own in found]
         print(f"| {times:g} |", " | ".join(cells), "|", flush=True)

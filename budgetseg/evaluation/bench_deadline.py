@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from budgetseg.inference.episode import NOTHING, Selection
-from budgetseg.inference.label import Request, label_video
+from budgetseg.inference.label import label_video
+from budgetseg.inference.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES, SUPERVOXELS
 from budgetseg.types import Budget

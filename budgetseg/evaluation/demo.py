@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
-from budgetseg.inference.label import Request
 from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import SUPERVOXELS
 from budgetseg.labelling.job import Done, Job, Order
 from budgetseg.labelling.output import Wanted
@@ -51,7 +51,8 @@ def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list
     write_overlay(street, video)
     write_overlay(folder / "truth.mp4", video, truth)
     job.tell("labelling the street without a bound")
-    whole = job.model.label(street, math.inf, engine=SUPERVOXELS)
+    runs = [job.model.label(street, math.inf, engine=SUPERVOXELS) for _ in range(2)]  # the first may find cold memory
+    whole = min(runs, key=lambda run: run.ledger.spent_s)
     job.tell("labelling it at three budgets")
     request = Request(_budgets(whole.ledger))
     done = _run(job, Order([street], request, output=folder / "street", wanted=Wanted(why=True)))

@@ -25,7 +25,9 @@ from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none, pixels_of, write_results
 from budgetseg.inference.episode import Selection
-from budgetseg.inference.label import Labelled, Request, label_video
+from budgetseg.inference.label import label_video
+from budgetseg.inference.labelled import Labelled
+from budgetseg.inference.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.strategy import counted

@@ -16,9 +16,10 @@ from budgetseg.frames.evidence import Ask, Painting
 from budgetseg.frames.reader import Reader
 from budgetseg.frames.window import WindowRun
 from budgetseg.inference.garbage import no_collection
-from budgetseg.inference.label import Labelled, Request
+from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import Plan
+from budgetseg.inference.request import Request
 from budgetseg.inference.space import room_for
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource

@@ -3,126 +3,32 @@
 import logging
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
 from budgetseg.descriptors.late import LateError
-from budgetseg.errors import UsageError, VideoError
+from budgetseg.errors import VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
-from budgetseg.inference.closing import STAGES
+from budgetseg.inference.floor import Floor
 from budgetseg.inference.garbage import no_collection
+from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
+from budgetseg.inference.request import Request
 from budgetseg.inference.space import room_for
-from budgetseg.inference.window import DESCRIPTORS, Engine, Known, Step, WindowRun
-from budgetseg.supervoxels.segment import density_for
-from budgetseg.supervoxels.tiers import FAST
-from budgetseg.types import Budget, Float32, Int32, UInt8
+from budgetseg.inference.window import Engine, Known, WindowRun
+from budgetseg.types import UInt8
 from budgetseg.video import VideoSource
 
-__all__ = ["Earlier", "Labelled", "Request", "Why", "foretell_share", "label_video"]
+__all__ = ["label_video"]
 
 _log = logging.getLogger(__name__)
 
-SCOPES = ("total", "descriptors")
 LETTING_GO = "letting go"  # of the memory of a window
 CLEARLY_LESS = 0.6  # of the work, for which it pays to begin again
-CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
 WINDOW_PIXELS = 42_000_000  # 240 frames of 480×360
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is wanted.
-
-    Attributes
-    ----------
-    budgets : rising; the labelling at each of them is kept
-    scope : `total`, from the first frame read to labels ready, or `descriptors`
-    density : supervoxels a frame; None for what suits the video
-    seed : of what is random
-    window : frames in a window at most; None for as many as memory allows
-    """
-
-    budgets: tuple[Budget, ...]
-    scope: str = "total"
-    density: float | None = None
-    seed: int = 0
-    window: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.scope not in SCOPES:
-            raise UsageError(f"no scope '{self.scope}'; choose from {', '.join(SCOPES)}")
-        if not self.budgets or min(budget.amount for budget in self.budgets) <= 0:
-            raise UsageError("a budget must be more than nothing; for example 10s")
-        if len({budget.is_share for budget in self.budgets}) > 1:
-            raise UsageError("budgets must all be times, or all be shares; for example 2s,5s or 10%,50%")
-        if list(self.budgets) != sorted(set(self.budgets)):
-            raise UsageError("budgets must rise; for example 2s,5s,10s")
-
-
-@dataclass(frozen=True, eq=False)
-class Why:
-    """What was known of one window when the last budget was spent.
-
-    Attributes
-    ----------
-    start : number of its first frame among those that were worked on
-    known : supervoxels, descriptors computed, H's probabilities
-    opinions : (N, L) float32 at each budget, H's probabilities, interpolated where nothing was computed
-    labels : (N,) int32
-    trace : what was computed, in order
-    closings : after how many of these steps supervoxels were labelled, and after how many moves of the expansion that
-        was enough, None if it came to its end
-    painted : which of the closings each budget has its labels from
-    """
-
-    start: int
-    known: Known
-    opinions: Sequence[Float32]
-    labels: Int32
-    trace: Sequence[Step]
-    closings: Sequence[tuple[int, int | None]]
-    painted: Sequence[int]
-
-    @property
-    def confidence(self) -> Float32:
-        """(N,), the largest probability."""
-        return np.asarray(self.opinions[-1].max(axis=1))
-
-
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """A run to go on from.
-
-    Attributes
-    ----------
-    plan : what it worked on
-    windows : what it knew of each window that it came to
-    """
-
-    plan: Plan
-    windows: Sequence[Known]
-
-
-@dataclass(eq=False)
-class Labelled:
-    """What came of a video.
-
-    Attributes
-    ----------
-    labels : (T, H, W) uint8 at each budget, in order
-    ledgers : the account at each budget
-    whys : what was known of each window at the end; none where nothing was computed
-    plan : what was worked on
-    """
-
-    labels: list[UInt8]
-    ledgers: list[Ledger]
-    whys: list[Why] = field(default_factory=list)
-    plan: Plan | None = None
 
 
 def label_video(
@@ -142,20 +48,6 @@ def label_video(
         return _Job(engine, source, request, stopped, started).run(earlier)
 
 
-def foretell_share(engine: Engine, source: VideoSource, request: Request) -> float | None:
-    """What share of all descriptors that count the last budget will pay for; None where nothing was ever labelled."""
-    budget, full = request.budgets[-1], _full_plan(source, request)
-    full_s = engine.stages.predict(DESCRIPTORS, full.n_pixels)
-    if budget.is_share and request.scope == "descriptors":
-        return budget.amount
-    if full_s == 0:
-        return None
-    job = _Job(engine, source, request, lambda: False, 0.0)
-    job.full = full
-    floor_s = job._floor_s(job._in_time(full)) if request.scope == "total" else 0.0
-    return max(budget.in_s(floor_s + full_s) - floor_s, 0.0) / full_s
-
-
 class _Job:
     def __init__(
         self, engine: Engine, source: VideoSource, request: Request, stopped: Callable[[], bool], started: float
@@ -163,21 +55,20 @@ class _Job:
         self.engine, self.source, self.request = engine, source, request
         self.stopped, self.started = stopped, started
         self.books = Books(Ledger(None, request.scope), engine.stages)  # of the window at hand
-        is_bounded = request.scope == "total" and not request.budgets[0].is_share
-        self.end_s = request.budgets[-1].amount if is_bounded else np.inf
+        self.floor = Floor.of(engine, source, request)
+        self.full, self.end_s = self.floor.full, self.floor.end_s
 
     def run(self, earlier: Earlier | None) -> Labelled:
-        full = self.full = _full_plan(self.source, self.request)
-        budgets = self.request.budgets
+        full, budgets = self.full, self.request.budgets
         plan = full
         if earlier is not None:
             plan = earlier.plan  # its supervoxels are of such frames
         elif self.end_s < np.inf:
-            plan = choose_plan(self._in_time(full), self.end_s, self._floor_s)
+            plan = choose_plan(self.floor.in_time, self.end_s, self.floor.seconds)
         self.plan, self.is_fixed = plan, earlier is not None
         self._say_plan()
         # Small budgets that are over before such a plan has any labels: the largest one decides.
-        floor_s = 0.0 if self.is_fixed or self.end_s == np.inf else self._floor_s(plan)
+        floor_s = 0.0 if self.is_fixed or self.end_s == np.inf else self.floor.seconds(plan)
         self.n_early = sum(budget.amount < floor_s for budget in budgets[:-1])
         self.done = Labelled([], [Ledger(None, self.request.scope) for _ in budgets], [], plan)
         for ledger in self.done.ledgers[: self.n_early]:
@@ -191,12 +82,6 @@ class _Job:
         else:
             self._label_windows(earlier.windows if earlier else ())
         return self._assemble()
-
-    def _in_time(self, plan: Plan) -> Plan:
-        """The same with fast supervoxels, where those of the model would take much of the budget."""
-        cutting_s = self.books.foretold_s(*self.engine.cutting(plan.n_worked, plan.size))
-        is_slow = self.engine.tier != FAST and cutting_s > CUTTING * self.end_s
-        return replace(plan, tier=FAST) if is_slow else plan
 
     def _label_windows(self, known: Sequence[Known]) -> None:
         n_done, windows = 0, self._windows()
@@ -242,7 +127,7 @@ class _Job:
         left_s = max(self._window_end_s(n_read, n_done) - self._now_s(), least_s)
 
         def floor_s(plan: Plan) -> float:
-            return self._floor_s(plan, -(-n_read * self.plan.stride // plan.stride), is_read=True)
+            return self.floor.seconds(plan, -(-n_read * self.plan.stride // plan.stride), is_read=True)
 
         plan = choose_plan(self.plan, left_s, floor_s, longest)
         self._change_plan(plan if is_all else replace(plan, prior=False))
@@ -290,10 +175,7 @@ class _Job:
 
     def _latest_s(self, n_frames: int, n_done: int) -> float:
         """When the supervoxels of a window must be there, so that there is time to label them."""
-        height, width = self.plan.size
-        left_s = self.books.foretold_s("preparation", float(n_frames * height * width))
-        left_s += sum(self.books.foretold_s(*stage) for stage in self._end_of(n_frames))
-        return self._window_end_s(n_frames, n_done) - left_s
+        return self._window_end_s(n_frames, n_done) - self.floor.after_cutting_s(self.plan, n_frames)
 
     def _window_end_s(self, n_frames: int, n_done: int) -> float:
         """When the labels of a window must be there."""
@@ -351,34 +233,26 @@ class _Job:
 
     def _place_for(self, j: int, n_done: int, frames: UInt8) -> UInt8:
         """Where the labels of a window belong: in the whole, unless they are carried over or more than was said."""
-        if not self._is_carried and n_done + len(frames) <= self.full.n_frames:
+        if not self.floor.is_carried(self.plan) and n_done + len(frames) <= self.full.n_frames:
             return self.wholes[j][n_done : n_done + len(frames)]
         return np.empty(frames.shape[:3], np.uint8)
 
-    @property
-    def _is_carried(self) -> bool:
-        """Whether labels of what is worked on are not yet those of the video."""
-        return self.plan.size != self.full.size or self.plan.stride != 1
-
     def _carried(self, labels: UInt8, j: int, n_done: int) -> UInt8:
         """At the size of the video, and for the frames between those that were worked on."""
-        if not self._is_carried:
+        if not self.floor.is_carried(self.plan):
             return labels
         start, n = n_done * self.plan.stride, len(labels) * self.plan.stride
         # A plan may end between two frames that it works on; only of a video whose length is known is that the end.
         n = n if self.source.n_frames is None else min(n, self.full.n_frames - start)
         place = self.wholes[j][start : start + n] if 0 < n <= self.full.n_frames - start else None
-        with self.books.stage("carrying", self._carry_work(labels)):
+        with self.books.stage("carrying", self.floor.carry_work(self.plan, len(labels))):
             return carry(labels, self.plan, self.full.size, place)
 
     def _carry_s(self, labels: UInt8) -> float:
         """Seconds that this is foretold to take."""
-        if not self._is_carried:
+        if not self.floor.is_carried(self.plan):
             return 0.0
-        return self.books.foretold_s("carrying", self._carry_work(labels))
-
-    def _carry_work(self, labels: UInt8) -> float:
-        return float(len(labels) * self.plan.stride * self.full.size[0] * self.full.size[1])
+        return self.books.foretold_s("carrying", self.floor.carry_work(self.plan, len(labels)))
 
     def _account(self, run: WindowRun, work_left: bool) -> Ledger:
         """Of this window up to now."""
@@ -443,41 +317,8 @@ class _Job:
             if n == 0:
                 return
             spent_s = time.perf_counter() - started
-            self.books.book("decode", self._decode_work(n, self.read_stride), spent_s, self._decode_line)
+            self.books.book("decode", self.floor.decode_work(n, self.read_stride), spent_s, self.floor.decode_line)
             yield window[:n]
-
-    def _floor_s(self, plan: Plan, n_frames: int | None = None, is_read: bool = False) -> float:
-        """Seconds that so many of the frames of a plan, or all, cost without any descriptor."""
-        if plan.prior:
-            return 0.0
-        n = plan.n_worked if n_frames is None else n_frames
-        n_pixels = float(n * plan.size[0] * plan.size[1])
-        cutting = self.engine.of_tier(plan.tier).cutting(n, plan.size)
-        stages = [cutting, ("preparation", n_pixels), *self._end_of(n, plan)]
-        seconds = sum(self.books.foretold_s(*stage) for stage in stages)
-        if is_read:
-            return seconds
-        work = self._decode_work(n, plan.stride)
-        return seconds + self.books.decoding_s(self._decode_line, work, self.source.can_skip)
-
-    def _end_of(self, n_frames: int, plan: Plan | None = None) -> list[tuple[str, float]]:
-        """Stages that end the labelling of so many frames of a plan, and their work."""
-        plan = plan or self.plan
-        n = float(plan.supervoxels_in(n_frames))
-        stages = [(stage, n) for stage in STAGES] + [self.engine.painting(n_frames * plan.size[0] * plan.size[1])]
-        if plan.size != self.full.size or plan.stride != 1:
-            stages.append(("carrying", float(n_frames * plan.stride * self.full.size[0] * self.full.size[1])))
-        return stages
-
-    @property
-    def _decode_line(self) -> str:
-        """What the costs of decoding are known by."""
-        return f"decode {self.source.clip.path.suffix}"
-
-    def _decode_work(self, n_frames: int, stride: int) -> float:
-        """Pixels of the file: smaller frames are decoded in full first, and so are those between, if they must be."""
-        width, height = self.source.clip.size
-        return float(n_frames * (1 if self.source.can_skip else stride) * width * height)
 
     def _enabled(self) -> int:
         if not self.plan.colour_only or "colour" not in self.engine.classifiers.names:
@@ -486,9 +327,3 @@ class _Job:
 
     def _now_s(self) -> float:
         return time.perf_counter() - self.started
-
-
-def _full_plan(source: VideoSource, request: Request) -> Plan:
-    n_frames = source.n_frames or max(1, round((source.duration_s or 10.0) * source.rate))
-    density = request.density or density_for(source.width * source.height, 1 / source.rate)
-    return Plan(n_frames, (source.height, source.width), density)

@@ -127,8 +127,11 @@ def _lacks(state, i):  # type: ignore[no-untyped-def]
 @inlined
 def _fits(world, state, i):  # type: ignore[no-untyped-def]
     """Whether there is time for any of them."""
+    price(world, state, i)
     for d in range(world.private_s.shape[1]):
-        if (state.counts[ENABLED] & ~state.subsets[i]) >> d & 1 and fits(state, cost_of(world, state, i, d)):
+        if (state.counts[ENABLED] & ~state.subsets[i]) >> d & 1 and fits(
+            state, state.costs_s[i, d] * state.money[PACE]
+        ):
             return True
     return False
 

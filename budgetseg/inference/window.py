@@ -20,7 +20,7 @@ from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.inference.closing import Closing
-from budgetseg.inference.episode import Batch, Choice, Chooser, Episode, Selection
+from budgetseg.inference.episode import NOTHING, Batch, Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint, painters
@@ -267,19 +267,27 @@ class WindowRun:
 
     def _work(self, left_s: Callable[[], float]) -> None:
         """One core: decide, compute, tell; one core at a time decides, descriptors are computed side by side."""
-        episode, engine, is_late = self.episode, self.engine, False
+        episode, is_late = self.episode, False
         while not is_late:
             with self._lock:
                 began_s = self._now_s()
-                episode.left_s = -1.0 if self.stopped() else left_s() / SLACK
-                episode.pace = engine.costs.pace
-                batch = self.policy(episode, MANY, TOGETHER_S)
+                batch = self._choose(left_s)
             if len(batch.regions) == 0:
                 return
             outcome = self.source(episode, batch)
             is_late = LATE in outcome.missing.values()
             with self._lock:
                 self._take(batch, outcome, began_s)
+
+    def _choose(self, left_s: Callable[[], float]) -> Batch:
+        """What to compute next, with room to spare; where nothing fits so, what does without: it can be cut off."""
+        self.episode.pace, batch = self.engine.costs.pace, NOTHING
+        for slack in (SLACK, 1.0):
+            self.episode.left_s = -1.0 if self.stopped() else left_s() / slack
+            batch = self.policy(self.episode, MANY, TOGETHER_S)
+            if len(batch.regions):
+                break
+        return batch
 
     def _take(self, batch: Batch, outcome: LiveOutcome, began_s: float) -> None:
         """Tell the episode of what was computed, write it down, and do without what could not be had."""

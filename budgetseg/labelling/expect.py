@@ -5,7 +5,8 @@ Both are of video like what the model was trained on: its policy's accuracy out 
 
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import foretell_score
-from budgetseg.inference.label import Request, foretell_share
+from budgetseg.inference.floor import foretell_share
+from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.labelling.strategy import counted

@@ -11,7 +11,8 @@ from typing import Any
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import ByFrames, replay_frames
 from budgetseg.frames.label import WindowTrace as FramesTrace
-from budgetseg.inference.label import Earlier, Labelled, Request
+from budgetseg.inference.labelled import Earlier, Labelled
+from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.labelling.expect import expect, in_words
 from budgetseg.labelling.loaded import LoadedModel

@@ -19,7 +19,9 @@ from budgetseg.frames.engine import FrameEngine, fitting
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames
 from budgetseg.frames.warm import calibrate_frames, warm_up_frames
 from budgetseg.inference.episode import Selection
-from budgetseg.inference.label import Earlier, Labelled, Request, label_video
+from budgetseg.inference.label import label_video
+from budgetseg.inference.labelled import Earlier, Labelled
+from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
 from budgetseg.inference.window import Engine

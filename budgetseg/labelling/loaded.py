@@ -10,8 +10,9 @@ from pathlib import Path
 
 from budgetseg.frames.label import ByFrames
 from budgetseg.inference.episode import Selection
-from budgetseg.inference.label import Labelled, Request
+from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.labelling.maps import confidence_of

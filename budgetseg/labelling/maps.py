@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from budgetseg.inference.carry import carry
-from budgetseg.inference.label import Why
+from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.types import Float32
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.carry import carry, reduced, worked_on
-from budgetseg.inference.label import Labelled, Why
+from budgetseg.inference.labelled import Labelled, Why
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.space import room_for
 from budgetseg.inference.window import Engine, WindowRun

@@ -9,7 +9,7 @@ from typing import Any
 
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import WindowTrace as FramesTrace
-from budgetseg.inference.label import Why
+from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.window import Step
 from budgetseg.labelling.engines import SUPERVOXELS

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.errors import OutputError
-from budgetseg.inference.label import Why
+from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.labelling.state import write_arrays
 from budgetseg.models.bundle import Model

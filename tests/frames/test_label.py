@@ -14,7 +14,7 @@ import pytest
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
-from budgetseg.inference.label import Request
+from budgetseg.inference.request import Request
 from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import VideoSource, open_video
 from tests.frames.worlds import SIZE, Clock, Shades, engine, source, street

@@ -18,9 +18,11 @@ from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference.carry import worked_on
 from budgetseg.inference.episode import Batch, Chooser, Episode, Selection
-from budgetseg.inference.label import Labelled, Request, label_video
+from budgetseg.inference.label import label_video
+from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import LADDER, Plan
+from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import warm_up
 from budgetseg.inference.window import MANY, Engine, WindowRun

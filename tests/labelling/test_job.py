@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import BudgetsegError
-from budgetseg.inference.label import Request
+from budgetseg.inference.request import Request
 from budgetseg.labelling import job as job_module
 from budgetseg.labelling.job import Done, Job, Order
 from budgetseg.labelling.loaded import LoadedModel, load

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.label import Earlier, Labelled, Request
+from budgetseg.inference.labelled import Earlier, Labelled
 from budgetseg.inference.plan import Plan, choose_plan
+from budgetseg.inference.request import Request
 from budgetseg.inference.window import WindowRun
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.replay import replay

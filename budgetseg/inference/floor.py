@@ -1,0 +1,107 @@
+"""What labelling a video costs without any descriptor, by which budgets are planned."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from budgetseg.inference.closing import STAGES
+from budgetseg.inference.ledger import Books, Ledger
+from budgetseg.inference.plan import Plan
+from budgetseg.inference.request import Request
+from budgetseg.inference.window import DESCRIPTORS, Engine
+from budgetseg.supervoxels.segment import density_for
+from budgetseg.supervoxels.tiers import FAST
+from budgetseg.video import VideoSource
+
+__all__ = ["Floor", "foretell_share"]
+
+CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """Foretells it for any plan.
+
+    Attributes
+    ----------
+    engine : labels the video
+    source : the video
+    full : plan that does without nothing
+    end_s : when labels must be there, seconds after the clock started; infinity for no bound
+    """
+
+    engine: Engine
+    source: VideoSource
+    full: Plan
+    end_s: float
+
+    @classmethod
+    def of(cls, engine: Engine, source: VideoSource, request: Request) -> "Floor":
+        """For what is wanted of a video."""
+        n_frames = source.n_frames or max(1, round((source.duration_s or 10.0) * source.rate))
+        density = request.density or density_for(source.width * source.height, 1 / source.rate)
+        is_bounded = request.scope == "total" and not request.budgets[0].is_share
+        end_s = request.budgets[-1].amount if is_bounded else np.inf
+        return cls(engine, source, Plan(n_frames, (source.height, source.width), density), end_s)
+
+    @property
+    def in_time(self) -> Plan:
+        """The full plan; with fast supervoxels, where those of the model would take much of the budget."""
+        cutting_s = self._books.foretold_s(*self.engine.cutting(self.full.n_worked, self.full.size))
+        is_slow = self.engine.tier != FAST and cutting_s > CUTTING * self.end_s
+        return replace(self.full, tier=FAST) if is_slow else self.full
+
+    def seconds(self, plan: Plan, n_frames: int | None = None, is_read: bool = False) -> float:
+        """What so many of the frames of a plan, or all, cost."""
+        if plan.prior:
+            return 0.0
+        n = plan.n_worked if n_frames is None else n_frames
+        cutting_s = self._books.foretold_s(*self.engine.of_tier(plan.tier).cutting(n, plan.size))
+        seconds = cutting_s + self.after_cutting_s(plan, n)
+        if is_read:
+            return seconds
+        return seconds + self._books.decoding_s(
+            self.decode_line, self.decode_work(n, plan.stride), self.source.can_skip
+        )
+
+    def after_cutting_s(self, plan: Plan, n_frames: int) -> float:
+        """What remains to be done with so many frames when they have supervoxels."""
+        n, n_pixels = float(plan.supervoxels_in(n_frames)), n_frames * plan.size[0] * plan.size[1]
+        stages = [("preparation", float(n_pixels)), *((stage, n) for stage in STAGES), self.engine.painting(n_pixels)]
+        if self.is_carried(plan):
+            stages.append(("carrying", self.carry_work(plan, n_frames)))
+        return sum(self._books.foretold_s(*stage) for stage in stages)
+
+    def is_carried(self, plan: Plan) -> bool:
+        """Whether labels of what is worked on are not yet those of the video."""
+        return plan.size != self.full.size or plan.stride != 1
+
+    def carry_work(self, plan: Plan, n_frames: int) -> float:
+        """Of carrying the labels of so many frames to all, at their size."""
+        return float(n_frames * plan.stride * self.full.size[0] * self.full.size[1])
+
+    @property
+    def decode_line(self) -> str:
+        """What the costs of decoding are known by."""
+        return f"decode {self.source.clip.path.suffix}"
+
+    def decode_work(self, n_frames: int, stride: int) -> float:
+        """Pixels of the file: smaller frames are decoded in full first, and so are those between, if they must be."""
+        width, height = self.source.clip.size
+        return float(n_frames * (1 if self.source.can_skip else stride) * width * height)
+
+    @property
+    def _books(self) -> Books:
+        return Books(Ledger(None), self.engine.stages)
+
+
+def foretell_share(engine: Engine, source: VideoSource, request: Request) -> float | None:
+    """What share of all descriptors that count the last budget will pay for; None where nothing was ever labelled."""
+    budget, floor = request.budgets[-1], Floor.of(engine, source, request)
+    full_s = engine.stages.predict(DESCRIPTORS, floor.full.n_pixels)
+    if budget.is_share and request.scope == "descriptors":
+        return budget.amount
+    if full_s == 0:
+        return None
+    floor_s = floor.seconds(floor.in_time) if request.scope == "total" else 0.0
+    return max(budget.in_s(floor_s + full_s) - floor_s, 0.0) / full_s

@@ -1,0 +1,40 @@
+"""What is wanted of a run: budgets, and how they are counted."""
+
+from dataclasses import dataclass
+
+from budgetseg.errors import UsageError
+from budgetseg.types import Budget
+
+__all__ = ["SCOPES", "Request"]
+
+SCOPES = ("total", "descriptors")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted.
+
+    Attributes
+    ----------
+    budgets : rising; the labelling at each of them is kept
+    scope : `total`, from the first frame read to labels ready, or `descriptors`
+    density : supervoxels a frame; None for what suits the video
+    seed : of what is random
+    window : frames in a window at most; None for as many as memory allows
+    """
+
+    budgets: tuple[Budget, ...]
+    scope: str = "total"
+    density: float | None = None
+    seed: int = 0
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise UsageError(f"no scope '{self.scope}'; choose from {', '.join(SCOPES)}")
+        if not self.budgets or min(budget.amount for budget in self.budgets) <= 0:
+            raise UsageError("a budget must be more than nothing; for example 10s")
+        if len({budget.is_share for budget in self.budgets}) > 1:
+            raise UsageError("budgets must all be times, or all be shares; for example 2s,5s or 10%,50%")
+        if list(self.budgets) != sorted(set(self.budgets)):
+            raise UsageError("budgets must rise; for example 2s,5s,10s")
