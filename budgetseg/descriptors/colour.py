@@ -43,7 +43,7 @@ class Colour(Descriptor):
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """(512,), L slowest and b fastest; squares sum to one."""
-        vector: Float32 = self.compute_all(scene, np.array([region]), [])[0]
+        vector: Float32 = Colour.compute_all(self, scene, np.array([region]), [[]])[0]
         return vector
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002

@@ -130,7 +130,7 @@ class Numbering:
 def _match_forms(cls: type, contract: type) -> None:
     """Where a class replaces what is told one by one, what it inherits to tell all at once would say something else."""
     for one, every in (("work", "works"), ("needs", "all_needs"), ("compute", "compute_all")):
-        if one in vars(cls) and every not in vars(cls):
+        if one in vars(cls) and every not in vars(cls) and every in vars(contract):
             setattr(cls, every, vars(contract)[every])
 
 

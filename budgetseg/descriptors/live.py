@@ -118,8 +118,8 @@ class LiveDescriptors:
         """One descriptor of one supervoxel."""
         return self.compute_all(np.array([region]), name).one(0)
 
-    def compute_all(self, regions: Int64, name: str) -> "SpentTogether":
-        """One descriptor of several supervoxels, (K,)."""
+    def compute_all(self, regions: Int64, name: str) -> SpentTogether:
+        """One descriptor of several supervoxels, (K,); only of the first, where there is no time for the others."""
         descriptor, scene = self.descriptors[name], self.scene
         bills: dict[int, _Bill] = {}
         inputs: list[list[Value]] = []
@@ -129,7 +129,13 @@ class LiveDescriptors:
             own = self.cache.find(keys) if keys else []
             if own is None:
                 bills[k] = _Bill({})
-                own = self._fetch(keys, bills[k])
+                try:
+                    own = self._fetch(keys, bills[k])
+                except LateError:
+                    if k == 0:
+                        raise
+                    regions = regions[:k]
+                    break
             inputs.append(own)
         vectors = descriptor.compute_all(scene, regions, inputs)
         spent = SpentTogether(vectors, self._timer() - started, bills)
@@ -176,7 +182,12 @@ class LiveDescriptors:
             return kind.make(self.scene, index, self._fetch(kind.needs(self.scene, index), own))
 
         started = self._timer()
-        value = self.cache.get(key, make) if wait else self.cache.try_get(key, make)
+        try:
+            value = self.cache.get(key, make) if wait else self.cache.try_get(key, make)
+        except LateError:  # cut off: it takes at least so long
+            if own is not None and (took_s := own.rest_of(self._timer() - started)) > self._price(key):
+                self._observe(kind.kind, kind.work(self.scene, index), took_s)
+            raise
         spent_s = self._timer() - started
         if own is None:
             bill.waited_s += spent_s

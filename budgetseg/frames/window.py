@@ -31,6 +31,8 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 SAFETY = 1.1
 """On what painting is foretold to cost."""
+SLACK = 1.1
+"""A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
 KNOWN = 2.0
 """What was known before counts as so many questions."""
 FIRST = 4
@@ -341,7 +343,10 @@ class WindowRun:
             self._answer(ask)
         except LateError:
             self._issued.remove(ask)  # another budget may have time for it
-            self._work_left = True
+            self._work_left, took_s = True, (self._now_s() - started) / self.engine.threads
+            if took_s > self._ask_s(ask.network):  # it takes at least so long
+                stretch = self.books.stages.contention.stretch
+                self.books.stages.observe(self._ask_line(ask.network), 1.0, took_s / stretch)
             return
         except Exception as error:  # a user's network may raise anything, and the run must go on
             self._recipes = [recipe for recipe in self._recipes if recipe.network != ask.network]
@@ -413,7 +418,7 @@ class WindowRun:
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
         lately_s = sorted(self._asked_s.get(ask.network, [0.0])[-3:])  # one that waited for a core says little
-        call_s = max(self.engine.threads * self._ask_s(ask.network), lately_s[len(lately_s) // 2])
+        call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), lately_s[len(lately_s) // 2])
         sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._sharp_s
         return self._now_s() + call_s + sharp_s <= self._until_s(plan, end_s)
 

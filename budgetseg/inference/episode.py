@@ -178,6 +178,7 @@ class Episode:
     def recall(self, subsets: Int32, said: Float32) -> None:
         """What an earlier run has computed, and H said of it; its resources are gone."""
         self.state.subsets[:] = subsets
+        self.state.outdated[:] = (1 << self.world.n_descriptors) - 1
         self.state.said[:] = said
         self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
 
@@ -188,9 +189,9 @@ class Episode:
 
     def lose(self, resources: Sequence[int]) -> None:
         """Resources that were to be made are not there after all."""
-        world, state = self.world, self.state
+        world, state, due_s = self.world, self.state, due_of(self.world)
         for r in resources:
-            state.made[r], state.due_s[r] = False, due_of(world)[r]
+            state.made[r], state.due_s[r] = False, due_s[r]
             state.outdated[world.users[world.users_first[r] : world.users_first[r + 1]]] |= world.used_for[r]
 
     def withdraw(self, region: int) -> None:
@@ -216,5 +217,5 @@ class Chooser(Protocol):
     def __call__(self, episode: Episode, n: int = 1, most_s: float = np.inf) -> Batch:
         """Go through supervoxels until n of them need a descriptor, or so many seconds are planned; all are begun.
 
-        None where nothing more fits or is wanted.
+        An empty batch where nothing more fits or is wanted.
         """

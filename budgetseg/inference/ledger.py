@@ -74,7 +74,7 @@ class Ledger:
     @property
     def descriptors_s(self) -> float:
         """Seconds spent on descriptors."""
-        return sum(entry.spent_s for entry in self.descriptors.values())
+        return sum(entry.spent_s for entry in list(self.descriptors.values()))  # others may write
 
     def note(self, line: str) -> None:
         """Tell the user once."""

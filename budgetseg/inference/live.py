@@ -87,36 +87,48 @@ class LiveSource:
                 part = self._answer(episode, batch.regions[places], d)
                 whole.said[places], whole.spent_s[places], whole.shared_s[places] = part[:3]
                 whole.missing.update((places[k], why) for k, why in part.missing.items())
+                if part.missing and self.names[d] in self.guarded:  # one that hangs is not waited for again
+                    whole.missing.update((k, part.missing[0]) for k in mine if k > places[0])
+                    break
         return whole
 
     def _nothing(self, n: int) -> LiveOutcome:
-        return LiveOutcome(np.empty((n, self._h[1].shape[1]), np.float32), np.zeros(n), np.zeros(n), {})
+        return LiveOutcome(np.full((n, self._h[1].shape[1]), np.nan, np.float32), np.zeros(n), np.zeros(n), {})
 
     def _answer(self, episode: Episode, regions: Int64, d: int) -> LiveOutcome:
         """What comes of one descriptor of several supervoxels."""
         n, started = len(regions), time.perf_counter()
         try:
             spent = self._compute(episode, regions, d)
-            said, is_finite = self._take(spent.vectors, regions, d, episode.state.subsets[regions] | 1 << d)
+            done = regions[: len(spent.vectors)]
+            said, is_finite = self._take(spent.vectors, done, d, episode.state.subsets[done] | 1 << d)
         except (LateError, DroppedError) as error:
-            return self._nothing(n)._replace(missing=dict.fromkeys(range(n), str(error) or LATE))
-        took_s, shared_s, missing = time.perf_counter() - started, np.zeros(n), {}
+            why = LATE if isinstance(error, LateError) else str(error)
+            return self._nothing(n)._replace(missing=dict.fromkeys(range(n), why))
+        took_s, shared_s, n_done = time.perf_counter() - started, np.zeros(n), len(done)
         for k, bill in spent.bills.items():
             shared_s[k] = bill.total_s
-        self.n_asked, self.asking_s = self.n_asked + n, self.asking_s + took_s - spent.took_s
+        self.n_asked, self.asking_s = self.n_asked + n_done, self.asking_s + took_s - spent.took_s
+        outcome = LiveOutcome(said, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
         if not is_finite:
-            bad = np.flatnonzero(~np.isfinite(spent.vectors).all(axis=1))
-            missing = dict.fromkeys(bad.tolist(), "is not finite")
-        return LiveOutcome(said, (took_s - shared_s.sum()) / n + shared_s, shared_s, missing)
+            bad = np.flatnonzero(~(np.isfinite(spent.vectors).all(axis=1) & np.isfinite(said).all(axis=1)))
+            outcome.missing.update(dict.fromkeys(bad.tolist(), "is not finite"))
+        if n_done == n:
+            return outcome
+        outcome.missing.update(dict.fromkeys(range(n_done, n), LATE))
+        return outcome._replace(said=np.concatenate([said, self._nothing(n - n_done).said]))
 
     def _take(self, vectors: Float32, regions: Int64, d: int, subsets: Int32) -> tuple[Float32, bool]:
         """What H says of a descriptor, (K, L), and whether all of it is finite."""
         length = int(self._starts[d + 1] - self._starts[d])
         if vectors.shape[1:] != (length,):
             raise DroppedError(f"is {vectors.shape[1:]}, not ({length},)")
+        if len(vectors) != len(regions):
+            raise DroppedError(f"has {len(vectors)} vectors for {len(regions)} supervoxels")
         scaling = *self._scaling, bool(self._opinion[d])
         is_finite = _enter(vectors, regions, self._starts[d], *scaling, self.inputs)
-        return _say(self.inputs, self._place, regions, subsets, self._starts, *self._h), is_finite
+        said: Float32 = _say(self.inputs, self._place, regions, subsets, self._starts, *self._h)
+        return said, bool(is_finite and np.isfinite(said.sum()))
 
     def _compute(self, episode: Episode, regions: Int64, d: int) -> SpentTogether:
         name = self.names[d]

@@ -1,4 +1,4 @@
-"""Algorithm 1: select, decide, compute, until time is up. One loop for live runs and for tables."""
+"""Algorithm 1: select, decide, compute, until time is up. Live runs do the same on several threads, in `window`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Clock(Protocol):
 
 @dataclass
 class CostClock:
-    """Time as the costs tell it: the same on every machine.
+    """Time as the costs tell it, however fast the machine is.
 
     Attributes
     ----------

@@ -42,6 +42,7 @@ __all__ = [
     "finish",
     "fits",
     "give_up",
+    "log_ratio",
     "next_stale",
     "price",
     "re_rank",
@@ -62,7 +63,7 @@ most, which the policy must say: it is told whose rank is out of date by `next_s
 NOBODY = -1
 
 DEAR = 6.0
-"""Logarithms of costs are no further from 0 than this."""
+"""Logarithms of ratios are no further from 0 than this."""
 
 
 @njit(cache=True, nogil=True)
@@ -111,7 +112,10 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _reopen(world, state, order):  # type: ignore[no-untyped-def]
-    """Whoever lacks a descriptor that fits is a candidate again, the least confident first: unspent time is wasted."""
+    """Whoever lacks a descriptor that fits is a candidate again: unspent time is wasted.
+
+    The least confident come first, or those that the policy wanted most when they were finished.
+    """
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
         if state.status[i] == FINISHED and _fits(world, state, i):
@@ -160,7 +164,7 @@ def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
 
 @inlined
 def price(world, state, i):  # type: ignore[no-untyped-def]
-    """Bring up to date what the state knows of the costs of i: they change when a resource that it needs is made."""
+    """Bring up to date what the state knows of the costs of i: whoever changes them says so in `outdated`."""
     outdated, lacks = state.outdated[i], state.counts[ENABLED] & ~state.subsets[i]
     if outdated == 0:
         return
@@ -170,14 +174,15 @@ def price(world, state, i):  # type: ignore[no-untyped-def]
         if outdated >> d & 1:
             cost_s, share_s = _seconds(world, state, i, d) if lacks >> d & 1 else (0.0, 0.0)
             state.costs_s[i, d] = cost_s
-            state.costs[i, d], state.shares[i, d] = _log_ratio(cost_s, usual_s), _log_ratio(share_s, usual_s)
+            state.costs[i, d], state.shares[i, d] = log_ratio(cost_s, usual_s), log_ratio(share_s, usual_s)
 
 
 @njit(cache=True, nogil=True)
-def _log_ratio(seconds, usual_s):  # type: ignore[no-untyped-def]
-    if seconds <= 0:
+def log_ratio(part, whole):  # type: ignore[no-untyped-def]
+    """Logarithm of a part of a whole, of nothing as well."""
+    if part <= 0:
         return -DEAR
-    return min(max(np.log(seconds / usual_s), -DEAR), DEAR)
+    return min(max(np.log(part / whole), -DEAR), DEAR)
 
 
 @inlined

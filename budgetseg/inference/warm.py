@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 
 import numpy as np
 
@@ -25,7 +24,7 @@ SIZES = ((160, 120), (320, 240), (480, 360))
 N_FRAMES = 9
 DENSITY = 30  # supervoxels a frame
 SHORT_S = 0.05  # of computing descriptors
-FEW = 20  # questions whether there is time: enough for some descriptors, however long it takes to compile them
+FEW = 30  # descriptors: it goes on until so many were computed, however long it takes to compile them
 
 
 def warm_up(engine: Engine) -> None:
@@ -47,25 +46,25 @@ def calibrate_stages(engine: Engine) -> bool:
     return True
 
 
-def _few() -> Left:
-    """Plenty of seconds left, when asked a few times; none after that."""
-    asked = count()
-    return lambda: 10.0 if next(asked) < FEW else -1.0
+def _few(run: WindowRun) -> Left:
+    """Plenty of seconds left, until a few more descriptors were computed."""
+    enough = len(run.trace) + FEW
+    return lambda: 10.0 if len(run.trace) < enough else -1.0
 
 
-def _short() -> Left:
+def _short(_: WindowRun) -> Left:
     """Seconds that are left of a short time that begins now."""
     end = time.perf_counter() + SHORT_S
     return lambda: end - time.perf_counter()
 
 
-def _label(engine: Engine, size: tuple[int, int], n_frames: int, begin: Callable[[], Left]) -> WindowRun:
+def _label(engine: Engine, size: tuple[int, int], n_frames: int, begin: Callable[[WindowRun], Left]) -> WindowRun:
     video, _ = render(0, n_frames, size)
     run = WindowRun(engine, video.frames, Ledger(None), time.perf_counter())
     run.prepare(DENSITY * n_frames)
     out = np.empty(video.shape, np.uint8)
     for _ in range(2):
-        run.spend(begin())
+        run.spend(begin(run))
         run.close()
         run.paint(out)
     return run

@@ -19,8 +19,9 @@ from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
+from budgetseg.errors import UsageError
 from budgetseg.inference.closing import Closing
-from budgetseg.inference.episode import NOTHING, Batch, Choice, Chooser, Episode, Selection
+from budgetseg.inference.episode import Batch, Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint, painters
@@ -98,7 +99,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     region, descriptor : of which supervoxel, and which
-    at_s : seconds since the clock started
+    at_s : seconds since the clock started, when it was chosen
     spent_s : what it took
     shared_s : the part of it for what others can use, too, or that was spent waiting for it
     """
@@ -271,23 +272,15 @@ class WindowRun:
         while not is_late:
             with self._lock:
                 began_s = self._now_s()
-                batch = self._choose(left_s)
+                episode.left_s = -1.0 if self.stopped() else left_s() / SLACK
+                episode.pace = self.engine.costs.pace
+                batch = self.policy(episode, MANY, TOGETHER_S)
             if len(batch.regions) == 0:
                 return
             outcome = self.source(episode, batch)
             is_late = LATE in outcome.missing.values()
             with self._lock:
                 self._take(batch, outcome, began_s)
-
-    def _choose(self, left_s: Callable[[], float]) -> Batch:
-        """What to compute next, with room to spare; where nothing fits so, what does without: it can be cut off."""
-        self.episode.pace, batch = self.engine.costs.pace, NOTHING
-        for slack in (SLACK, 1.0):
-            self.episode.left_s = -1.0 if self.stopped() else left_s() / slack
-            batch = self.policy(self.episode, MANY, TOGETHER_S)
-            if len(batch.regions):
-                break
-        return batch
 
     def _take(self, batch: Batch, outcome: LiveOutcome, began_s: float) -> None:
         """Tell the episode of what was computed, write it down, and do without what could not be had."""
@@ -340,6 +333,8 @@ class WindowRun:
             self.episode.withdraw(step.region)
             batch = Batch(np.array([step.region]), np.array([step.descriptor]), np.zeros(1))
             outcome = self.source(self.episode, batch)
+            for why in outcome.missing.values():
+                raise UsageError(f"{self.engine.classifiers.names[step.descriptor]} {why}: it cannot be done again")
             self.episode.receive_all(batch, outcome.said, outcome.spent_s)
         asked = iter(range(1, 1 << 60))
         self.close(lambda: n_moves is not None and next(asked) >= n_moves)

@@ -6,10 +6,10 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 """
 
 import numpy as np
-from numba import njit
 
 from budgetseg.inference.handle import inlined
 from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
+from budgetseg.inference.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
 __all__ = ["EXTRAS", "feature_names", "fill_features", "n_features"]
@@ -85,15 +85,8 @@ def fill_features(world, state, i, extended, out):  # type: ignore[no-untyped-de
     out[at + 7] = world.sizes[i]
     out[at + 8] = np.log(left_s / full_s)
     unfinished = max(n - state.counts[N_FINISHED], 1) / n
-    out[at + 9] = _log_ratio(left_s / full_s, unfinished)
+    out[at + 9] = log_ratio(left_s / full_s, unfinished)
     at += N_EXTRAS
     for d in range(n_descriptors):
         out[at + d] = state.costs[i, d]
         out[at + n_descriptors + d] = state.shares[i, d]
-
-
-@njit(cache=True, nogil=True)
-def _log_ratio(part, whole):  # type: ignore[no-untyped-def]
-    if part <= 0:
-        return -6.0
-    return min(max(np.log(part / whole), -6.0), 6.0)

@@ -18,7 +18,6 @@ __all__ = ["LinearPolicy", "choose", "decide", "plan_policy", "random_policy"]
 
 NONE = -1
 
-
 NEAR = 0.2
 """Whoever is wanted about as much as the most wanted comes first, too: to be exact takes longer than it is worth."""
 

@@ -206,6 +206,28 @@ def test_a_descriptor_that_hangs_is_left_behind(
     assert np.isfinite(source(episode, batch_of((0, 0))).said).all()  # the others go on meanwhile
 
 
+def test_one_that_hangs_is_waited_for_once_in_a_batch(
+    scene: Scene, classifiers: SubsetClassifiers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "PATIENCE_S", 0.1)
+    source, episode = source_of(scene, classifiers, hang, guarded=True)
+    started = time.perf_counter()
+    outcome = source(episode, batch_of((5, 0), *((region, HOG) for region in range(10))))
+    assert time.perf_counter() - started < 0.5
+    assert list(outcome.missing) == list(range(1, 11))
+    assert np.isfinite(outcome.said[0]).all()
+
+
+def test_where_time_is_up_within_a_batch_those_before_are_there(scene: Scene, classifiers: SubsetClassifiers) -> None:
+    source, episode = source_of(scene, classifiers)
+    source(episode, batch_of((0, 2)))  # its flow and tracks are there then
+    source.live.late = lambda: True
+    outcome = source(episode, batch_of((0, 2), (1, 2), (2, 2)))
+    assert outcome.missing == {1: LATE, 2: LATE}
+    assert np.allclose(outcome.said[0].sum(), 1)
+    assert outcome.spent_s[0] > 0
+
+
 def test_nothing_is_learned_from_one_that_was_left_behind(
     scene: Scene, classifiers: SubsetClassifiers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

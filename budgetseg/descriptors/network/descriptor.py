@@ -95,7 +95,7 @@ class NetworkDescriptor(Descriptor):
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
         """(L,), sums to one where the network's classes do."""
-        vector: Float32 = self.compute_all(scene, np.array([region]), [inputs])[0]
+        vector: Float32 = NetworkDescriptor.compute_all(self, scene, np.array([region]), [inputs])[0]
         return vector
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:

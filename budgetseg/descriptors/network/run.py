@@ -62,7 +62,7 @@ class OnnxNetwork:
         return _planes(at_size(frame, self.size), self._card)
 
     def cut_off(self) -> None:
-        """Let every run that is under way, in other threads, end with LateError within milliseconds."""
+        """Let every run that is under way, in any thread, end with LateError within milliseconds."""
         for run in list(self._under_way):
             run.terminate = True
 
