@@ -353,10 +353,10 @@ def next_stale(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def re_rank(state, i, rank, near):  # type: ignore[no-untyped-def]
-    """Give a candidate the rank that the policy has for it, lowest first; True if it is (nearly) the first now."""
+def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
+    """Give a candidate the rank that the policy has for it, lowest first; True if it is the first of all now."""
     _move(state, i, rank)
-    return rank <= state.rank[state.heap[0]] + near
+    return state.heap[0] == i
 
 
 @inlined

@@ -41,7 +41,7 @@ MOST_TURNS = 0.012  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
-MANY, TOGETHER_S = 16, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
+MANY, TOGETHER_S = 32, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
 

@@ -18,9 +18,6 @@ __all__ = ["LinearPolicy", "choose", "decide", "plan_policy", "random_policy"]
 
 NONE = -1
 
-NEAR = 0.2
-"""Whoever is wanted about as much as the most wanted comes first, too: to be exact takes longer than it is worth."""
-
 
 @dataclass(frozen=True, eq=False)
 class LinearPolicy:
@@ -116,7 +113,7 @@ def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
         if i < 0:
             break
         action, wanted = _best_action(handle, i, weights, extended, noise)
-        if order != WANTED or state.counts[REOPENED] or wanted == -np.inf or re_rank(state, i, -wanted, NEAR):
+        if order != WANTED or state.counts[REOPENED] or re_rank(state, i, -wanted):
             return i, action
         # else it is less wanted than when it was ranked, and others come first
     return -1, -1
@@ -128,7 +125,7 @@ def _rank_stale(handle, state, weights, extended, noise):  # type: ignore[no-unt
     i = next_stale(state)
     while i >= 0:
         _, wanted = _best_action(handle, i, weights, extended, noise)
-        re_rank(state, i, -wanted, 0.0)
+        re_rank(state, i, -wanted)
         i = next_stale(state)
 
 
