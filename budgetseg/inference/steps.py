@@ -112,14 +112,11 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _reopen(world, state, order):  # type: ignore[no-untyped-def]
-    """Whoever lacks a descriptor that fits is a candidate again: unspent time is wasted.
-
-    The least confident come first, or those that the policy wanted most when they were finished.
-    """
+    """Whoever lacks a descriptor that fits is a candidate again, the least confident first: unspent time is wasted."""
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
         if state.status[i] == FINISHED and _fits(world, state, i):
-            _push(state, i, state.rank[i] if order == WANTED else _rank(world, state, order, i))
+            _push(state, i, _rank(world, state, order, i))
 
 
 @inlined
@@ -340,7 +337,7 @@ def _outdate(state, i):  # type: ignore[no-untyped-def]
         state.counts[N_STALE] += 1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def next_stale(state):  # type: ignore[no-untyped-def]
     """A candidate whose rank is out of date, which it is no longer; or `NOBODY`."""
     while state.counts[N_STALE] > 0:
@@ -352,7 +349,7 @@ def next_stale(state):  # type: ignore[no-untyped-def]
     return NOBODY
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
     """Give a candidate the rank that the policy has for it, lowest first; True if it is the first of all now."""
     _move(state, i, rank)

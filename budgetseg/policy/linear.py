@@ -113,7 +113,7 @@ def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
         if i < 0:
             break
         action, wanted = _best_action(handle, i, weights, extended, noise)
-        if order != WANTED or state.counts[REOPENED] or re_rank(state, i, -wanted):
+        if order != WANTED or re_rank(state, i, -wanted):
             return i, action
         # else it is less wanted than when it was ranked, and others come first
     return -1, -1
