@@ -3,7 +3,7 @@
 import gc
 import time
 import weakref
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -329,7 +329,7 @@ def test_nothing_is_spent_beyond_the_budget_of_descriptors(engine: Engine, frame
         budget_s = share * run.full_s()
         assert run.spend(lambda run=run, budget_s=budget_s: budget_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
         assert run.books.ledger.descriptors
-        batches_s = Counter[float]()
+        batches_s = defaultdict[float, float](float)
         for step in run.trace:
             batches_s[step.at_s] += step.spent_s
         assert run.books.ledger.descriptors_s <= budget_s + max(batches_s.values())
