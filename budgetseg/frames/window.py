@@ -328,10 +328,14 @@ class WindowRun:
                 total_s += each_s * len(new_s)
                 entry = Entry(each_s * len(new_s) * self.engine.threads, sum(new_s), len(new_s))
                 self.books.ledger.descriptors.setdefault(name, Entry()).merge(entry)
-                stretch = self.books.stages.contention.stretch
-                self.books.stages.observe(self._ask_line(name), len(new_s), sum(new_s) / self.engine.threads / stretch)
+                self._learn_asking(name, new_s)
         self.books.ledger.stages.setdefault("networks", Entry()).add(total_s, self._now_s() - started)
         return self._work_left
+
+    def _learn_asking(self, network: str, took_s: Sequence[float]) -> None:
+        """What questions cost, from what these took, each on its thread."""
+        stretch = self.books.stages.contention.stretch
+        self.books.stages.observe(self._ask_line(network), len(took_s), sum(took_s) / self.engine.threads / stretch)
 
     def _answer(self, ask: Ask) -> None:
         said = self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored)
@@ -343,10 +347,9 @@ class WindowRun:
             self._answer(ask)
         except LateError:
             self._issued.remove(ask)  # another budget may have time for it
-            self._work_left, took_s = True, (self._now_s() - started) / self.engine.threads
-            if took_s > self._ask_s(ask.network):  # it takes at least so long
-                stretch = self.books.stages.contention.stretch
-                self.books.stages.observe(self._ask_line(ask.network), 1.0, took_s / stretch)
+            self._work_left, took_s = True, self._now_s() - started
+            if took_s > self.engine.threads * self._ask_s(ask.network):  # it takes at least so long
+                self._learn_asking(ask.network, [took_s])
             return
         except Exception as error:  # a user's network may raise anything, and the run must go on
             self._recipes = [recipe for recipe in self._recipes if recipe.network != ask.network]
