@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.handle import inlined
+from budgetseg.inference.heap import move, push, remove
 from budgetseg.inference.state import (
     AGAIN,
     BUSY,
@@ -85,7 +86,7 @@ def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
         state.counts[N_SEEDED] += 1
         if state.status[i] == UNSEEN:
             state.status[i] = CANDIDATE
-            _push(state, i, _rank(world, state, order, i))
+            push(state, i, _rank(world, state, order, i))
             joined += 1
     return joined > 0
 
@@ -101,7 +102,7 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
     i = state.heap[0]
     while order != WANTED and state.is_stale[i]:  # its rank was too low
         state.is_stale[i] = False
-        _move(state, i, _rank(world, state, order, i))
+        move(state, i, _rank(world, state, order, i))
         i = state.heap[0]
     if order == RANDOM and not state.counts[REOPENED]:
         state.money[TIME] = max(state.money[TIME], state.rank[i])
@@ -116,7 +117,7 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
         if state.status[i] == FINISHED and _fits(world, state, i):
-            _push(state, i, _rank(world, state, order, i))
+            push(state, i, _rank(world, state, order, i))
 
 
 @inlined
@@ -185,7 +186,7 @@ def log_ratio(part, whole):  # type: ignore[no-untyped-def]
 @inlined
 def finish(world, state, order, i):  # type: ignore[no-untyped-def]
     """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
-    _remove(state, i)
+    remove(state, i)
     _settle(world, state, order, i)
 
 
@@ -209,12 +210,12 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
         state.around[j, world.seen_from[k]] += 1
         if state.status[j] == UNSEEN:
             state.status[j] = CANDIDATE
-            _push(state, j, _rank(world, state, order, j))
+            push(state, j, _rank(world, state, order, j))
         elif state.status[j] == CANDIDATE and order != RANDOM and order != WANTED and not state.counts[REOPENED]:
             draw = uniform(state.seed[0], j, state.visits[j])
             rank = _ranked(order, world.sizes[j], state.trust[j], state.sure[j], draw)
             if rank < state.rank[j]:
-                _move(state, j, rank)
+                move(state, j, rank)
             elif rank > state.rank[j]:  # soon enough when its turn comes: by then it may have moved often
                 state.is_stale[j] = True
 
@@ -243,7 +244,7 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
 def withdraw(state, i):  # type: ignore[no-untyped-def]
     """Something is being computed for i."""
     if state.where[i] != NOBODY:
-        _remove(state, i)
+        remove(state, i)
     if state.status[i] == FINISHED:
         state.status[i] = AGAIN
     elif state.status[i] != AGAIN:
@@ -268,7 +269,7 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
     if not state.told[i] and (state.status[i] == FINISHED or order == WANTED):
         _tell(world, state, i)
     if state.status[i] == CANDIDATE or _lacks(state, i):
-        _push(state, i, _rank(world, state, order, i))
+        push(state, i, _rank(world, state, order, i))
 
 
 @inlined
@@ -352,64 +353,5 @@ def next_stale(state):  # type: ignore[no-untyped-def]
 @inlined
 def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
     """Give a candidate the rank that the policy has for it, lowest first; True if it is the first of all now."""
-    _move(state, i, rank)
+    move(state, i, rank)
     return state.heap[0] == i
-
-
-@inlined
-def _push(state, i, rank):  # type: ignore[no-untyped-def]
-    at = state.counts[N_HEAP]
-    state.counts[N_HEAP] += 1
-    state.rank[i] = rank
-    _rise(state.heap, state.where, state.rank, i, at)
-
-
-@inlined
-def _move(state, i, rank):  # type: ignore[no-untyped-def]
-    """Give a candidate another rank."""
-    before = state.rank[i]
-    state.rank[i] = rank
-    if rank < before:
-        _rise(state.heap, state.where, state.rank, i, state.where[i])
-    else:
-        _sink(state.heap, state.where, state.rank, state.counts[N_HEAP], i, state.where[i])
-
-
-@inlined
-def _remove(state, i):  # type: ignore[no-untyped-def]
-    at = state.where[i]
-    state.where[i] = NOBODY
-    state.counts[N_HEAP] -= 1
-    last = state.heap[state.counts[N_HEAP]]
-    if last != i:
-        if state.rank[last] < state.rank[i]:
-            _rise(state.heap, state.where, state.rank, last, at)
-        else:
-            _sink(state.heap, state.where, state.rank, state.counts[N_HEAP], last, at)
-
-
-@njit(cache=True, nogil=True)
-def _rise(heap, where, rank, i, at):  # type: ignore[no-untyped-def]
-    while at > 0:
-        above = heap[(at - 1) // 2]
-        if rank[above] <= rank[i]:
-            break
-        heap[at], where[above] = above, at
-        at = (at - 1) // 2
-    heap[at], where[i] = i, at
-
-
-@njit(cache=True, nogil=True)
-def _sink(heap, where, rank, n, i, at):  # type: ignore[no-untyped-def]
-    while True:
-        below = 2 * at + 1
-        if below >= n:
-            break
-        if below + 1 < n and rank[heap[below + 1]] < rank[heap[below]]:
-            below += 1
-        child = heap[below]
-        if rank[child] >= rank[i]:
-            break
-        heap[at], where[child] = child, at
-        at = below
-    heap[at], where[i] = i, at
