@@ -13,8 +13,9 @@ from budgetseg.supervoxels.segment import density_for
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource
 
-__all__ = ["Floor", "foretell_share"]
+__all__ = ["DOUBT", "Floor", "foretell_share"]
 
+DOUBT = 4.0  # decoding may take so many times less than is known, where it was done on a busy machine
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
 
 
@@ -51,18 +52,15 @@ class Floor:
         is_slow = self.engine.tier != FAST and cutting_s > CUTTING * self.end_s
         return replace(self.full, tier=FAST) if is_slow else self.full
 
-    def seconds(self, plan: Plan, n_frames: int | None = None, is_read: bool = False) -> float:
-        """What so many of the frames of a plan, or all, cost."""
+    def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:
+        """What so many of the frames of a plan, or all, cost, if decoding costs so many times what is known of it."""
         if plan.prior:
             return 0.0
         n = plan.n_worked if n_frames is None else n_frames
         cutting_s = self._books.foretold_s(*self.engine.of_tier(plan.tier).cutting(n, plan.size))
         seconds = cutting_s + self.after_cutting_s(plan, n)
-        if is_read:
-            return seconds
-        return seconds + self._books.decoding_s(
-            self.decode_line, self.decode_work(n, plan.stride), self.source.can_skip
-        )
+        work = self.decode_work(n, plan.stride)
+        return seconds + decoding * self._books.decoding_s(self.decode_line, work, self.source.can_skip)
 
     def after_cutting_s(self, plan: Plan, n_frames: int) -> float:
         """What remains to be done with so many frames when they have supervoxels."""

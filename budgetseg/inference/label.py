@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -11,11 +12,11 @@ import numpy as np
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
-from budgetseg.inference.floor import Floor
+from budgetseg.inference.floor import DOUBT, Floor
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.plan import LONGEST_STRIDE, Plan, choose_plan, smaller
+from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan, smaller
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import room_for
 from budgetseg.inference.window import Engine, Known, WindowRun
@@ -64,7 +65,7 @@ class _Job:
         if earlier is not None:
             plan = earlier.plan  # its supervoxels are of such frames
         elif self.end_s < np.inf:
-            plan = choose_plan(self.floor.in_time, self.end_s, self.floor.seconds)
+            plan = self._first_plan()
         self.plan, self.is_fixed = plan, earlier is not None
         self._say_plan()
         # Small budgets that are over before such a plan has any labels: the largest one decides.
@@ -82,6 +83,13 @@ class _Job:
         else:
             self._label_windows(earlier.windows if earlier else ())
         return self._assemble()
+
+    def _first_plan(self) -> Plan:
+        """Before anything is read."""
+        plan = choose_plan(self.floor.in_time, self.end_s, self.floor.seconds)
+        if plan.prior:  # nothing would be read, and what reading costs would never be known better
+            plan = choose_plan(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=1 / DOUBT))
+        return plan
 
     def _label_windows(self, known: Sequence[Known]) -> None:
         n_done, windows = 0, self._windows()
@@ -113,7 +121,7 @@ class _Job:
         elif self.stopped() or self.is_late:
             missing = self.full.n_frames - sum(len(part) for part in self.parts[-1])
             if missing > 0 and self.source.n_frames is not None:
-                why = "stopped" if self.stopped() else "reading took longer than the budget"
+                why = "stopped" if self.stopped() else "reading took too long"
                 self._note(f"{why}: the rest of the video has the most frequent class")
                 self._label_by_prior(missing)
 
@@ -121,16 +129,17 @@ class _Job:
         """Do without more in this window, and those after it, where reading it took longer than was foretold."""
         if self.is_fixed or self.end_s == np.inf:
             return
-        is_all = n_read >= self.plan.n_worked
+        is_all = n_read >= self.plan.n_worked or (self.is_late and n_done == 0)
         # With more to be read, windows must begin where they began, and have labels of their own.
         longest, least_s = (LONGEST_STRIDE, 0.0) if is_all else (self.plan.stride, 1e-3)
         left_s = max(self._window_end_s(n_read, n_done) - self._now_s(), least_s)
 
-        def floor_s(plan: Plan) -> float:
-            return self.floor.seconds(plan, -(-n_read * self.plan.stride // plan.stride), is_read=True)
-
-        plan = choose_plan(self.plan, left_s, floor_s, longest)
+        plan = choose_plan(self.plan, left_s, partial(self._read_floor_s, n_read), longest)
         self._change_plan(plan if is_all else replace(plan, prior=False))
+
+    def _read_floor_s(self, n_read: int, plan: Plan) -> float:
+        """What a plan costs for so many frames that were read by the plan of now."""
+        return self.floor.seconds(plan, -(-n_read * self.plan.stride // plan.stride), decoding=0.0)
 
     def _change_plan(self, plan: Plan) -> None:
         """Go on by another plan, of frames that are read as before."""
@@ -229,7 +238,7 @@ class _Job:
 
     def _share_of(self, n_frames: int, n_done: int) -> float:
         """Of what is left of the video, of the frames that are worked on."""
-        return n_frames / max(self.plan.n_worked - n_done, n_frames)
+        return 1.0 if self.is_late else n_frames / max(self.plan.n_worked - n_done, n_frames)
 
     def _place_for(self, j: int, n_done: int, frames: UInt8) -> UInt8:
         """Where the labels of a window belong: in the whole, unless they are carried over or more than was said."""
@@ -296,7 +305,7 @@ class _Job:
                 ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self._now_s(), True
 
     def _windows(self) -> Generator[UInt8, None, None]:
-        """Frames, a window at a time; no more where time is up while they are read."""
+        """Frames, a window at a time; no more than there is time to label in the cheapest way."""
         height, width = self.plan.read_size or self.plan.size
         self.read_stride, self.is_late = self.plan.stride, False
         frames = iter(worked_on(self.source, self.plan))
@@ -306,14 +315,15 @@ class _Job:
         if self.source.n_frames is None:
             length = longest
         window = np.empty((length, height, width, 3), np.uint8)  # for one after the other
-        while True:
-            n, started = 0, time.perf_counter()
+        while not self.is_late:
+            n, started, least = 0, time.perf_counter(), cheapest(self.plan)
             for frame in islice(frames, length):
                 window[n] = frame.pixels
                 n += 1
-                if self._now_s() > self.end_s and not self.is_fixed:
+                next_s = (time.perf_counter() - started) / n
+                if self._now_s() + next_s + self._read_floor_s(n, least) > self.end_s and not self.is_fixed:
                     self.is_late = True
-                    return
+                    break
             if n == 0:
                 return
             spent_s = time.perf_counter() - started

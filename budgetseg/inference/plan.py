@@ -9,7 +9,7 @@ where that would take more than half of it: descriptors of a few large supervoxe
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-__all__ = ["LADDER", "Plan", "choose_plan", "smaller"]
+__all__ = ["LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
 
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
 LEAST_DENSITY = 16  # supervoxels a frame; fewer cost no less time, and say less than smaller frames do
@@ -86,6 +86,12 @@ def choose_plan(
             return plan
         last = plan
     return last if floor_s(last) <= budget_s else replace(last, prior=True)
+
+
+def cheapest(full: Plan) -> Plan:
+    """The last plan of the ladder before the prior."""
+    *_, last = _ladder(full, LONGEST_STRIDE)
+    return last
 
 
 def smaller(plan: Plan) -> Plan | None:

@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 FORMAT = 2  # also when a stage counts its work in other units
 FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
+FAR_LESS, BELIEVED = 1.5, 0.75  # what took so many times less than was known has this weight: only others slow work down
 
 
 class StageCosts:
@@ -47,7 +48,8 @@ class StageCosts:
         """Learn from one run."""
         rate = max(seconds, 1e-7) / max(work, 1.0)
         before = self._rates.get(name, rate)
-        self._rates[name] = math.exp((1 - NEW) * math.log(before) + NEW * math.log(rate))
+        weight = BELIEVED if FAR_LESS * rate < before else NEW
+        self._rates[name] = math.exp((1 - weight) * math.log(before) + weight * math.log(rate))
 
     def save(self, folder: Path | None = None) -> None:
         """Keep what was learned for the next run, where there is a place to keep it: the cache if none is given."""

@@ -327,16 +327,28 @@ def test_supervoxels_that_are_late_begin_again_on_frames_that_are_less_work(
     assert labelled.labels[0].shape == (4, *size)
 
 
-def test_who_reads_for_longer_than_the_budget_has_the_prior(
+def test_what_was_read_is_labelled_where_reading_takes_longer_than_the_budget(
     engine: Engine, street: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read_slowly(monkeypatch, 0.2)
-    labelled = label(engine, street, Budget(0.5))
-    (ledger,) = labelled.ledgers
-    assert ledger.notes == ["the budget is short: prior"]
-    assert ledger.spent_s < 1.0
-    assert labelled.labels[0].shape == SHAPE
-    assert (labelled.labels[0] == engine.classifiers.prior.argmax()).all()
+    read_slowly(monkeypatch, 0.1)
+    labelled = label(engine, street, Budget(0.55))
+    (labels,), (ledger,) = labelled.labels, labelled.ledgers
+    assert ledger.notes[-1] == "reading took too long: the rest of the video has the most frequent class"
+    assert ledger.spent_s < 0.8
+    assert labels.shape == SHAPE
+    assert len(np.unique(labels[:4])) > 1
+    assert (labels[6:] == engine.classifiers.prior.argmax()).all()
+
+
+def test_decoding_that_is_believed_to_take_too_long_is_tried_and_known_better(engine: Engine, street: Path) -> None:
+    source = open_video(street)
+    n_pixels = float(N_FRAMES * SIZE[0] * SIZE[1])
+    known = StageCosts.load()
+    known._rates["decode .mp4"] = 2.5 / n_pixels
+    labelled = label_video(replace(engine, stages=known), source, Request((Budget(1.0),)))
+    assert not any("prior" in note for note in labelled.ledgers[0].notes)
+    assert len(np.unique(labelled.labels[0])) > 1
+    assert known.predict("decode .mp4", n_pixels) < 0.5
 
 
 def test_windows_share_the_budget(engine: Engine, street: Path) -> None:

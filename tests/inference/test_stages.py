@@ -23,8 +23,17 @@ def test_a_changed_machine_is_known_after_five_runs() -> None:
     costs = StageCosts()
     costs.observe("decode", 100, 1.0)
     for _ in range(5):
-        costs.observe("decode", 100, 0.25)
-    assert 0.25 < costs.predict("decode", 100) < 0.3
+        costs.observe("decode", 100, 4.0)
+    assert 3.2 < costs.predict("decode", 100) < 4.0
+
+
+def test_what_was_learned_on_a_busy_machine_is_forgotten_at_once() -> None:
+    costs = StageCosts()
+    costs.observe("decode", 100, 1.0)
+    costs.observe("decode", 100, 0.25)
+    assert 0.25 < costs.predict("decode", 100) < 0.4
+    costs.observe("decode", 100, 0.25)
+    assert 0.25 < costs.predict("decode", 100) < 0.32
 
 
 def test_what_was_learned_is_kept() -> None:
