@@ -1,5 +1,6 @@
 """What is known of one window of a video: frames, what networks said about some, flow, and labels made of it."""
 
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,6 +85,7 @@ class Evidence:
     answers : by network and number of the frame
     asks : what led to them, in the order in which they were answered
     n_sources : key frames that frames heard at the last painting, all together
+    copied : frames that were copied from others then, and the seconds that this took
     """
 
     n_frames: int
@@ -92,6 +94,7 @@ class Evidence:
     answers: dict[str, dict[int, Answer]] = field(default_factory=dict)
     asks: list[Ask] = field(default_factory=list)
     n_sources: int = 0
+    copied: tuple[int, float] = (0, 0.0)
     _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
     _small: dict[int, UInt8] = field(default_factory=dict)
     _greys: dict[int, Float32] = field(default_factory=dict)
@@ -156,7 +159,7 @@ class Evidence:
             done.add(t)
 
         crew.each(self._in_order(brush.skip), label, brush.fits)
-        return self._finish_late(done, out, brush)
+        return self._finish_late(crew, done, out, brush)
 
     def _in_order(self, skip: Iterable[int]) -> list[int]:
         left_out = set(skip)
@@ -171,15 +174,20 @@ class Evidence:
             done.add(t)
 
         crew.each([t for t in self._in_order(brush.skip) if t in own], label, brush.fits)
-        self._finish_late(done, out, brush)
+        self._finish_late(crew, done, out, brush)
         return tuple(sorted(own.keys() - done))
 
-    def _finish_late(self, done: set[int], out: UInt8, brush: "Brush") -> tuple[int, ...]:
+    def _finish_late(self, crew: Crew, done: set[int], out: UInt8, brush: "Brush") -> tuple[int, ...]:
         """Give frames without labels those of the nearest that has some."""
         places, missing = np.array(sorted(done), np.int64), sorted(set(range(self.n_frames)) - done)
-        for t in missing:
+        started = time.perf_counter()
+
+        def copy(t: int) -> None:
             nearest = int(places[np.argmin(np.abs(places - t))])
             out[t], brush.sure[t] = out[nearest], brush.sure[nearest]
+
+        crew.each(missing, copy)
+        self.copied = len(missing), time.perf_counter() - started
         return tuple(missing)
 
     def _chains(

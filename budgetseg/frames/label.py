@@ -20,13 +20,18 @@ from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.request import Request
-from budgetseg.inference.space import room_for
+from budgetseg.inference.space import LARGE, made_ready, room_for
+from budgetseg.inference.stages import DOUBT
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 
 __all__ = ["ByFrames", "WindowTrace", "foretell_score", "label_frames", "replay_frames"]
 
 WINDOW_BYTES = 400_000_000
+PAGE = 4096
+"""Bytes that are touched at once."""
+SEARCH = 0.25
+"""Share of the budget in which a file is looked through for frames that decode without others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +167,12 @@ class _Job:
         n_frames = self.source.n_frames or self.source.count()
         labels = [room_for(n_frames, self.size) for _ in self.request.budgets]
         ledgers = [Ledger(None, self.request.scope) for _ in labels]
+        if labels[0].size > LARGE:
+            self._make_ready(crew, labels, ledgers)
         least = float(self.engine.prior.max())
         done = ByFrames(labels, ledgers, [], _plan_of(self.source, n_frames), least=least)
+        if not earlier:
+            self._plan_reading(crew, n_frames)
         for k, span in enumerate(self._spans(n_frames, earlier)):
             if k and self.stopped():
                 self._give_up(done, span.start)
@@ -176,25 +185,55 @@ class _Job:
             done.ledgers[0].spent_s = self._now_s()
         return done
 
+    def _make_ready(self, crew: Crew, labels: Sequence[UInt8], ledgers: Sequence[Ledger]) -> None:
+        """Touch memory for labels, which takes as long as the system likes; the clock stands still meanwhile."""
+        began = self.clock()
+
+        def touch(t: int) -> None:
+            for own in labels:
+                own[t].reshape(-1)[::PAGE] = 0
+
+        crew.each(range(len(labels[0])), touch)
+        ready_s = self.clock() - began
+        self.started += ready_s
+        for ledger in ledgers:
+            ledger.note(made_ready(sum(own.size for own in labels), ready_s))
+
     def _window(self, crew: Crew, span: range) -> WindowRun:
         run = WindowRun(self.engine, crew, self.reader, span, self.size, Ledger(None), self._now_s)
         run.stopped, run.suffix = self.stopped, self.source.clip.path.suffix
         return run
 
     def _spans(self, n_frames: int, earlier: Sequence[WindowTrace]) -> Iterator[range]:
-        """Windows of about one length, as long as memory allows, or as they were."""
-        lengths = [window.n_frames for window in earlier]
+        """Windows as they were, then of about one length, as long as memory allows."""
+        first = 0
+        for window in earlier:
+            yield range(first, first + window.n_frames)
+            first += window.n_frames
+        while first < n_frames:  # what is read may change from one to the next
+            end = self._end_of_window(first, n_frames)
+            yield range(first, end)
+            first = end
+
+    def _end_of_window(self, first: int, n_frames: int) -> int:
         height, width, n_labels = next(iter(self.engine.networks.values())).shape
         cells = height * width
         each = 3 * self.size[0] * self.size[1] + 4 * cells * (n_labels * len(self.engine.networks) + 2 * 8)
         longest = self.request.window or max(8, WINDOW_BYTES // each)
-        n_left = n_frames - sum(lengths)
-        n_windows = -(-n_left // longest)
-        lengths += [n_left * (k + 1) // n_windows - n_left * k // n_windows for k in range(n_windows)]
-        first = 0
-        for length in lengths:
-            yield range(first, first + length)
-            first += length
+        if self.reader.alone is not None:
+            ahead = [number for number in self.reader.alone if number >= first]
+            return ahead[longest] if len(ahead) > longest else n_frames
+        n_windows = -(-(n_frames - first) // longest)
+        return first + (n_frames - first) // n_windows
+
+    def _plan_reading(self, crew: Crew, n_frames: int) -> None:
+        """Read only frames that decode without others, where there is no time to decode all."""
+        budget = self.request.budgets[-1]
+        self.reader.patience_s = SEARCH * budget.amount
+        if budget.is_share or self.reader.can_skip:
+            return
+        if self._window(crew, range(n_frames)).plan(budget.amount, decoding=1 / DOUBT) is None:
+            self.reader.leave_out()
 
     def _ask_again(self, run: WindowRun, earlier: WindowTrace) -> None:
         """What an earlier run knew; the clock stands still meanwhile, since that run has paid for it."""

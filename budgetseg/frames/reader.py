@@ -1,5 +1,7 @@
 """Frames of a video by number, a window after the other."""
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -19,6 +21,13 @@ class Reader:
     ----------
     source : the video
     threads : to decode with
+
+    Attributes
+    ----------
+    can_skip : whether frames can be left out without decoding them
+    may_leave_out : whether those that need others may yet be
+    alone : numbers of the only frames that are read, where that was decided; None for any
+    patience_s : seconds in which the file is looked through for those
     """
 
     def __init__(self, source: VideoSource, threads: int) -> None:
@@ -26,9 +35,25 @@ class Reader:
             source = replace(source, clip=replace(source.clip, threads=threads))
         self._source, self._stream, self._at = source, iter(source), 0
         self.can_skip = source.can_skip
+        self.may_leave_out = isinstance(source.clip, Container)
+        self.alone: Sequence[int] | None = None
+        self.patience_s = math.inf
+        self._times: dict[int, int] = {}
+
+    def leave_out(self) -> bool:
+        """From now on read only frames that decode without others; False where none are left that the file tells of."""
+        until = time.perf_counter() + self.patience_s
+        self._times, self.may_leave_out = self._source.alone(lambda: time.perf_counter() > until), False
+        if any(number >= self._at for number in self._times):
+            self.alone, self.can_skip = sorted(self._times), True
+        return self.can_skip
 
     def read(self, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
         """Frames (H, W, 3) with their numbers; less where the video ends before it said so."""
+        if self.alone is not None:
+            for number, frame in self._source.pick_alone({number: self._times[number] for number in numbers}):
+                yield number, frame.pixels
+            return
         if self.can_skip:
             for number, frame in zip(numbers, self._source.pick(numbers), strict=True):
                 yield number, frame.pixels

@@ -7,6 +7,7 @@ import logging
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from threading import get_ident
 
 import numpy as np
@@ -35,10 +36,12 @@ SLACK = 1.1
 """A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
 KNOWN = 2.0
 """What was known before counts as so many questions."""
+CLEARLY = 1.25
+"""So many times the time that is left must reading take, before frames that need others are left out."""
 FIRST = 4
 """Frames for each thread after which it is looked whether reading is in time."""
 COPY_S = 4e-10
-"""Seconds a pixel to copy labels."""
+"""Seconds a pixel to copy labels, where it was never done."""
 HEARD_WORK = 22.0
 """Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
 KEPT = 0.5
@@ -88,26 +91,31 @@ class WindowRun:
 
     # Planning
 
-    def plan(self, left_s: float) -> Plan | None:
-        """The best plan for so many seconds; None where none fits."""
-        strides: Sequence[int] = STRIDES if self._reader.can_skip else STRIDES[:1]
+    def plan(self, left_s: float, decoding: float = 1.0) -> Plan | None:
+        """The best plan for so many seconds, if decoding costs so many times what is known of it; None for none."""
+        return choose(len(self.span), left_s, self._prices(decoding), self._recipes, self._strides())
+
+    def _strides(self) -> Sequence[int]:
+        """Every how many frames one may be decoded."""
+        if self._reader.alone is not None:
+            return [max(1, len(self.span) // max(len(self._missing(1)) + len(self.evidence.frames), 1))]
         if self._is_read:
-            strides = [self._stride]
-        elif self._stride:
-            strides = [stride for stride in strides if self._stride % stride == 0]
-        return choose(len(self.span), left_s, self._prices(), self._recipes, strides)
+            return [self._stride]
+        strides: Sequence[int] = STRIDES if self._reader.can_skip else STRIDES[:1]
+        return [stride for stride in strides if self._stride % stride == 0]
 
     def full_s(self) -> float:
         """Seconds that everything would cost."""
         prices, best = self._prices(), self._recipes[-1]
         n = len(self.span)
         each_s = best.views * prices.ask_s[best.network] + prices.sharp_s
-        return prices.base_s(1, FINE) + prices.paint_s(FINE, 1.0) + n * each_s
+        carry = FINE if self._reader.alone is None else COPY
+        return prices.base_s(1, carry) + prices.paint_s(carry, 1.0) + n * each_s
 
-    def _prices(self) -> Prices:
+    def _prices(self, decoding: float = 1.0) -> Prices:
         asked = {recipe: self._n_answered(recipe) for recipe in self._recipes}
         return Prices(
-            self._base_s,
+            partial(self._base_s, decoding=decoding),
             lambda carry, k: SAFETY * self._paint_s(carry, k),
             self._sharp_s,
             {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes},
@@ -118,26 +126,36 @@ class WindowRun:
         answers = self.evidence.answers.get(recipe.network, {}).values()
         return sum(answer.views >= recipe.views for answer in answers)
 
-    def _base_s(self, stride: int, carry: str) -> float:
+    def _base_s(self, stride: int, carry: str, decoding: float) -> float:
+        if carry != COPY and self._reader.alone is not None:
+            return math.inf  # too far apart for flow
         is_as_read = self._is_read or stride == self._stride
         n_pairs = len(self.evidence.flow_pairs(carry)) if is_as_read else -(-len(self.span) // stride) - 1
         flow_s = 0.0 if carry == COPY else self.books.foretold_s(self._flow_line(carry), self._flow_work(n_pairs))
         n_to_read = 0 if self._is_read else len(self._missing(stride))
         decode_s = self.books.decoding_s(self._decode_line, self._decode_work(n_to_read), self._reader.can_skip)
-        return decode_s + flow_s
+        return decoding * decode_s + flow_s
 
     def _missing(self, stride: int) -> list[int]:
-        """Frames to read so that there is one every so many, and the last."""
-        n = len(self.span)
-        return [t for t in sorted({*range(0, n, stride), n - 1}) if t not in self.evidence.frames]
+        """Frames to read so that there is one every so many, and the last; or all those that decode alone."""
+        n, alone = len(self.span), self._reader.alone
+        wanted = sorted({*range(0, n, stride), n - 1})
+        if alone is not None:
+            wanted = [number - self.span.start for number in alone if number in self.span]
+        return [t for t in wanted if t not in self.evidence.frames]
 
     def _paint_s(self, carry: str, frames_a_key: float) -> float:
         n_pixels = float(len(self.span) * self.size[0] * self.size[1])
         if carry == COPY:
-            return n_pixels * COPY_S + self._painting_s(n_pixels / frames_a_key)
+            return self._copy_s(n_pixels) + self._painting_s(n_pixels / frames_a_key)
         by_network = sorted(self.evidence.n_answers())
         beside = (2 * REACH + 1) * sum(by_network[:-1])
         return self._painting_s(self._work(len(self.span) * n_heard(frames_a_key) + beside))
+
+    def _copy_s(self, n_pixels: float) -> float:
+        """Labels of so many pixels, all threads at work."""
+        is_known = self._copy_line in self.books.stages
+        return self.books.foretold_s(self._copy_line, n_pixels) if is_known else n_pixels * COPY_S
 
     def _painting_s(self, work: float) -> float:
         return self.books.foretold_s(self._paint_line, work)
@@ -172,12 +190,16 @@ class WindowRun:
         return f"frames paint {self.engine.threads}"
 
     @property
+    def _copy_line(self) -> str:
+        return f"frames copy {self.engine.threads}"
+
+    @property
     def _sharp_line(self) -> str:
         return f"frames sharpen {self.engine.threads}"
 
     @property
     def _decode_line(self) -> str:
-        return f"decode {self.suffix}"
+        return f"decode {self.suffix}" + " alone" * (self._reader.alone is not None)
 
     def _decode_work(self, n_frames: int) -> float:
         return float(n_frames * self.size[0] * self.size[1])
@@ -192,6 +214,8 @@ class WindowRun:
         end_s = deadline_s if deadline_s == math.inf else deadline_s - MARGIN * budget_s - MARGIN_S
         self._is_read = False
         plan = self.plan(end_s - self._now_s())
+        if plan is None and not self._reader.can_skip:  # decoding may be quicker than is known, and less may do
+            plan = self.plan(end_s - self._now_s(), decoding=0.0)
         if plan is not None:
             self._read(plan.stride, end_s)
             self._is_read = True
@@ -202,7 +226,7 @@ class WindowRun:
             return True
         work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
         self._close(plan, end_s, out)
-        return work_left
+        return work_left or self._reader.alone is not None
 
     def _say_plan(self, plan: Plan | None) -> None:
         where = f"frames {self.span.start} to {self.span.stop - 1}, after {self._now_s():.3f} s"
@@ -221,6 +245,8 @@ class WindowRun:
                 left = self._read_while(left, lambda: math.inf)
             self.read[len(self.read) - len(new) :] = new
             self._stride = _stride_of(self.evidence.decoded)
+            if not self._reader.can_skip and sorted(self.read) != list(range(len(self.read))):
+                self._reader.leave_out()  # as that run did
         known = set(self.evidence.asks)
         self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
         self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
@@ -243,11 +269,11 @@ class WindowRun:
 
     def _begin(self, end_s: float) -> Plan | None:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
-        if not self.evidence.frames:
+        if not self.evidence.frames and self._reader.alone is None:
             raise VideoError("the video gives no frame; check the file")
         if not self.evidence.answers:
             first = self.plan(end_s - self._now_s())
-            if first is not None:
+            if first is not None and self.evidence.frames:
                 keys = self._keys(first)[: self.engine.threads]
                 asks = (Ask(first.recipe.network, key) for key in keys)
                 self.ask_all(asks, end_s - self._paint_s(COPY, float(len(self.span))))
@@ -266,21 +292,33 @@ class WindowRun:
 
     def _read(self, stride: int, end_s: float) -> None:
         """Read every so many frames; fewer, where it takes longer than was foretold."""
-        wanted, before, started = self._missing(stride), len(self.read), self._now_s()
+        wanted, before = self._missing(stride), len(self.read)
         self._stride = stride
-        if not wanted:
-            return
         n_wanted, n = len(wanted), len(self.span)
         least_s = self._paint_s(COPY, float(n)) + self.engine.threads * min(self._prices().ask_s.values())
         while wanted:
-            wanted = self._read_while(wanted, lambda: end_s - least_s - self._now_s())
-            if not self._reader.can_skip or self.stopped():
+            missed = self._read_in_time(wanted, end_s - least_s)
+            if self.stopped() or self._now_s() > end_s - least_s:
                 break
-            wanted = wanted[1::2]
+            if self._reader.can_skip:
+                wanted = missed[1::2]
+            elif missed and self._reader.may_leave_out:
+                wanted = self._missing(stride) if self._reader.leave_out() else missed
+            else:
+                break
         n_read = len(self.read) - before
-        if n_read < n_wanted and not self.stopped():
+        if self._reader.alone is not None:
+            self.books.ledger.note("no time to decode all frames: only those that need no others were read")
+        elif n_read < n_wanted and not self.stopped():
             self.books.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
-        self.books.book("decode", self._decode_work(n_read), self._now_s() - started, self._decode_line)
+
+    def _read_in_time(self, wanted: list[int], until_s: float) -> list[int]:
+        """Read frames, and learn what that costs; what was not read."""
+        started, before = self._now_s(), len(self.read)
+        missed = self._read_while(wanted, lambda: until_s - self._now_s())
+        work = self._decode_work(len(self.read) - before)
+        self.books.book("decode", work, self._now_s() - started, self._decode_line)
+        return missed
 
     def _read_while(self, wanted: list[int], left_s: Callable[[], float]) -> list[int]:
         """Read frames as long as all of them are likely to be there in time; what was not read."""
@@ -288,15 +326,24 @@ class WindowRun:
         for k, (number, pixels) in enumerate(self._reader.read([first + t for t in wanted]), 1):
             self.evidence.frames[number - first] = pixels
             self.read.append(number - first)
-            if k < FIRST * self.engine.threads:
-                continue
             each_s = (self._now_s() - started) / k
-            is_late = left_s() < (each_s * (len(wanted) - k) if self._reader.can_skip else 0.0)
-            if is_late or self.stopped():
+            if left_s() < self._to_go(k, len(wanted)) * each_s or self.stopped():
                 break
         else:
             return []
         return wanted[len(self.read) - before :]
+
+    def _to_go(self, n_read: int, n_wanted: int) -> float:
+        """Frames for which there must be time to read them, when some were; none, before these tell how long it takes.
+
+        Where none can be left out it must be clear that there is no time: then only those that decode alone are read.
+        """
+        if n_read < FIRST * self.engine.threads:
+            return 0.0
+        if self._reader.can_skip:
+            return float(n_wanted - n_read)
+        is_telling = self._reader.may_leave_out and 8 * n_read >= n_wanted
+        return is_telling * (n_wanted - n_read) / CLEARLY
 
     def find_flow(self, carry: str, end_s: float = math.inf) -> bool:
         """Whether there was time to find it."""
@@ -442,15 +489,19 @@ class WindowRun:
         n_pixels = self.size[0] * self.size[1]
         each_s = threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
         sharp_s = math.inf if painting.carry == COPY else threads * self._sharp_s
-        brush = Hurried(self._new_sure(), self._now_s, end_s, n_frames, threads, each_s, sharp_s, COPY_S * n_pixels)
+        copy_s = self._copy_s(float(n_pixels))
+        brush = Hurried(self._new_sure(), self._now_s, end_s, n_frames, threads, each_s, sharp_s, copy_s)
         missing = evidence.paint(self._crew, painting.carry, painting.network, out, brush)
         self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
         if painting.carry == COPY:
             work = float(n_keys * n_pixels)
         else:
             work = self._work(evidence.n_sources) * (n_frames - len(missing)) / n_frames
-        sharpening_s = sum(brush.sharp.values()) / threads
-        self.books.book("fusing and pixels", work, self._now_s() - started - sharpening_s, self._paint_line)
+        sharpening_s, (n_copied, copying_s) = sum(brush.sharp.values()) / threads, evidence.copied
+        painting_s = max(self._now_s() - started - sharpening_s - copying_s, 0.0)
+        self.books.book("fusing and pixels", work, painting_s, self._paint_line)
+        if n_copied:
+            self.books.book("copying", float(n_copied * n_pixels), copying_s, self._copy_line)
         if brush.sharp:
             self.books.book("edges", float(len(brush.sharp) * n_pixels), sharpening_s, self._sharp_line)
 

@@ -13,9 +13,8 @@ from budgetseg.supervoxels.segment import density_for
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource
 
-__all__ = ["DOUBT", "Floor", "foretell_share"]
+__all__ = ["Floor", "foretell_share"]
 
-DOUBT = 4.0  # decoding may take so many times less than is known, where it was done on a busy machine
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
 
 

@@ -12,13 +12,14 @@ import numpy as np
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
-from budgetseg.inference.floor import DOUBT, Floor
+from budgetseg.inference.floor import Floor
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan, smaller
 from budgetseg.inference.request import Request
-from budgetseg.inference.space import room_for
+from budgetseg.inference.space import LARGE, made_ready, room_for
+from budgetseg.inference.stages import DOUBT
 from budgetseg.inference.window import Engine, Known, WindowRun
 from budgetseg.types import UInt8
 from budgetseg.video import VideoSource
@@ -75,14 +76,25 @@ class _Job:
         for ledger in self.done.ledgers[: self.n_early]:
             ledger.note(f"over before there are labels by the plan for {budgets[-1].amount:g} s: prior")
         self.parts: list[list[UInt8]] = [[] for _ in budgets]
-        # Filled now: the first touch of new memory takes as long as the system likes, and the end must be foretold.
-        self.wholes = [self._by_prior(full.n_frames) for _ in budgets]
+        self._make_room()
         self.began_s = 0.0
         if plan.prior:
             self._label_by_prior(full.n_frames)
         else:
             self._label_windows(earlier.windows if earlier else ())
         return self._assemble()
+
+    def _make_room(self) -> None:
+        """Fill it: the first touch of new memory takes as long as the system likes, and the end must be foretold.
+
+        While there is much to be filled the clock stands still.
+        """
+        began = time.perf_counter()
+        self.wholes = [self._by_prior(self.full.n_frames) for _ in self.request.budgets]
+        if self.wholes[0].size > LARGE:
+            ready_s = time.perf_counter() - began
+            self.started += ready_s
+            self._note(made_ready(sum(whole.size for whole in self.wholes), ready_s))
 
     def _first_plan(self) -> Plan:
         """Before anything is read."""
@@ -298,9 +310,11 @@ class _Job:
         return room_for(n_frames, self.full.size, int(np.argmax(self.engine.classifiers.prior)))
 
     def _label_by_prior(self, n_frames: int) -> None:
-        """So, at every budget."""
-        for part, ledger, budget in zip(self.parts, self.done.ledgers, self.request.budgets, strict=True):
-            part.append(self._by_prior(n_frames))
+        """So, at every budget; the whole is of that class where nothing else was written."""
+        books = zip(self.parts, self.wholes, self.done.ledgers, self.request.budgets, strict=True)
+        for part, whole, ledger, budget in books:
+            first = sum(map(len, part))
+            part.append(whole[first : first + n_frames])
             if ledger.budget_s is None:
                 ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self._now_s(), True
 

@@ -15,14 +15,18 @@ from budgetseg.files import atomic_file
 from budgetseg.inference.contention import Contention
 from budgetseg.machine import cache_folder, cpu_model
 
-__all__ = ["StageCosts"]
+__all__ = ["DOUBT", "StageCosts"]
 
 _log = logging.getLogger(__name__)
 
 FORMAT = 2  # also when a stage counts its work in other units
 FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
-FAR_LESS, BELIEVED = 1.5, 0.75  # what took so many times less than was known has this weight: only others slow work down
+DOUBT = 4.0  # what was learned on a busy machine alone may take so many times less
+FAR_LESS, BELIEVED = (
+    1.5,
+    0.75,
+)  # what took so many times less than was known has this weight: only others slow work down
 
 
 class StageCosts:

@@ -1,16 +1,18 @@
 """Frames of a video file, through libav: lazy, upright, numbered exactly."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, dropwhile, islice
+from itertools import chain, dropwhile, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 import av
 from av.container import InputContainer
+from av.error import FFmpegError
 from av.packet import Packet
-from av.video.frame import VideoFrame
+from av.video.frame import PictureType, VideoFrame
 from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
@@ -98,6 +100,37 @@ class Container:
                 return
         span.check_begins(n_seen, self.path)
 
+    def alone(self, enough: Callable[[], bool] = lambda: False) -> dict[int, int]:
+        """Numbers and timestamps of the frames that decode without others; none where packets do not prove them.
+
+        Packets are read and not decoded, until `enough` says that this takes too long.
+        """
+        with opened(self.path) as (container, stream):
+            if container.format.name not in INDEXED:
+                return {}
+            marks = [_mark(packet) for packet in takewhile(lambda _: not enough(), packets(container, stream))]
+        times = sorted(mark.pts for mark in marks if mark.is_shown and mark.pts is not None)
+        if len(set(times)) < len(times) or any(mark.pts is None for mark in marks):
+            return {}
+        keys = {mark.pts for mark in marks if mark.is_key and mark.is_shown}
+        return {number: pts for number, pts in enumerate(times) if pts in keys}
+
+    def pick_alone(self, times: Mapping[int, int]) -> Iterator[Frame]:
+        """Frames of these numbers and timestamps, some of what `alone` gives; no others are decoded."""
+        reformatter, numbers = VideoReformatter(), {pts: number for number, pts in times.items()}
+        with self._opened() as (container, stream):
+            for packet in chain(packets(container, stream), [None]):
+                if packet is not None and packet.pts not in numbers:
+                    continue
+                with suppress(FFmpegError):  # of a damaged one nothing comes out
+                    for frame in stream.decode(packet):
+                        is_whole = (
+                            frame.pict_type == PictureType.I and not frame.is_corrupt
+                        )  # x264 may refresh in parts
+                        if is_whole and frame.pts in numbers:
+                            number = numbers[frame.pts]
+                            yield Frame(number, self._time_s(number, frame), upright_rgb(frame, reformatter))
+
     def _checked(self, start: int) -> Iterator[tuple[int, VideoFrame]]:
         """Numbered frames as `_numbered` gives them, with damage as VideoError."""
         n_seen = 0
@@ -150,12 +183,18 @@ class Container:
 
     def _decode(self, seek_pts: int | None = None) -> Generator[VideoFrame, None, None]:
         """Frames in presentation order, from the key frame at `seek_pts` if given."""
-        with opened(self.path) as (container, stream):
-            stream.thread_type = "AUTO"
-            stream.codec_context.thread_count = self.threads or 0
+        with self._opened() as (container, stream):
             if seek_pts is not None:
                 container.seek(seek_pts, stream=stream)
             yield from decoded(container, stream)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[InputContainer, VideoStream]]:
+        """To decode with its threads."""
+        with opened(self.path) as (container, stream):
+            stream.thread_type = "AUTO"
+            stream.codec_context.thread_count = self.threads or 0
+            yield container, stream
 
 
 def open_container(path: Path, span: Span, threads: int | None = None) -> Container:

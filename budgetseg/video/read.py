@@ -1,6 +1,6 @@
 """Open any video: a file that libav reads, or a folder of images."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ import numpy as np
 
 from budgetseg.errors import VideoError
 from budgetseg.types import UInt8, Video
-from budgetseg.video.container import open_container
+from budgetseg.video.container import Container, open_container
 from budgetseg.video.core import Clip, Frame, Span
 from budgetseg.video.images import ImageFolder, open_folder
 
@@ -104,6 +104,22 @@ class VideoSource:
         for number, frame in enumerate(islice(iter(self), max(wanted, default=-1) + 1)):
             if number in wanted:
                 yield frame
+
+    def alone(self, enough: Callable[[], bool] = lambda: False) -> dict[int, int]:
+        """Frames of a video file that decode without others: numbers among those that would come out, and timestamps.
+
+        None where the file does not say. `enough` ends the search in it.
+        """
+        times = self.clip.alone(enough) if isinstance(self.clip, Container) else {}
+        first, step = self.span.start, self.span.stride
+        return {(index - first) // step: pts for index, pts in times.items() if self.span.keeps(index)}
+
+    def pick_alone(self, times: Mapping[int, int]) -> Iterator[tuple[int, Frame]]:
+        """Some of the frames that `alone` gives, with their numbers; no others are decoded."""
+        assert isinstance(self.clip, Container)
+        first, step = self.span.start, self.span.stride
+        for frame in self.clip.pick_alone({first + number * step: pts for number, pts in times.items()}):
+            yield (frame.index - first) // step, Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
 
     def read(self) -> Video:
         """All frames in memory; VideoError if there is none."""

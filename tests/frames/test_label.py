@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +13,14 @@ import pytest
 
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError
+from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
+from budgetseg.frames.reader import Reader
 from budgetseg.inference.request import Request
 from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import VideoSource, open_video
 from tests.frames.worlds import SIZE, Clock, Shades, engine, source, street
+from tests.video.clips import N_FRAMES, Kind, write_clip
 
 COSTS = {"dcnn": 0.01, "dcnn_large": 0.05}
 
@@ -241,3 +244,74 @@ def test_the_scope_of_descriptors_is_refused() -> None:
     clock = Clock()
     with pytest.raises(UsageError, match="use --engine supervoxels"):
         label_frames(engine(clock, COSTS), source(street(2), clock), Request((Budget(1),), "descriptors"))
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A video file in which every twelfth frame decodes alone, or nearly."""
+    path = tmp_path_factory.mktemp("films") / "film.mp4"
+    write_clip(path, Kind(".mp4", "libx264", size=SIZE))
+    return path
+
+
+def believing(read_s: float) -> tuple[Clock, FrameEngine]:
+    """Somebody who believes that a frame takes so long to decode."""
+    clock = Clock()
+    own = engine(clock, COSTS)
+    own.stages.observe("decode .mp4", SIZE[0] * SIZE[1], read_s)
+    return clock, own
+
+
+def test_where_there_is_no_time_to_decode_all_frames_that_decode_alone_are_labelled(film: Path) -> None:
+    clock, own = believing(1.0)
+    video = open_video(film)
+    labelled = label_frames(own, video, budgets(0.3), clock=clock)
+    (window,), (ledger,) = labelled.windows, labelled.ledgers
+    assert list(window.read) == list(video.alone())
+    assert 2 < len(window.read) < 6
+    assert ledger.notes == ["no time to decode all frames: only those that need no others were read"]
+    assert ledger.work_left
+    assert len(np.unique(labelled.labels[0])) > 1
+    again = replay_frames(own, video, labelled.windows, N_FRAMES, 1)
+    assert np.array_equal(labelled.labels[0], again.labels[0])
+
+
+def test_windows_of_frames_that_decode_alone_end_before_one(film: Path) -> None:
+    clock, own = believing(1.0)
+    video = open_video(film)
+    labelled = label_frames(own, video, replace(budgets(0.5), window=2), clock=clock)
+    alone = list(video.alone())
+    starts = np.cumsum([0, *(window.n_frames for window in labelled.windows)])
+    assert starts.tolist() == [*alone[::2], N_FRAMES]
+    assert all(len(np.unique(labels)) > 1 for labels in np.split(labelled.labels[0], starts[1:-1]))
+
+
+def test_a_reader_who_is_clearly_late_leaves_out_frames_that_need_others(
+    film: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, own = believing(1e-4)
+    plainly = Reader.read
+
+    def slowly(reader: Reader, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
+        for found in plainly(reader, numbers):
+            clock.pass_by(0.02 if reader.alone is None else 0.001)
+            yield found
+
+    monkeypatch.setattr(Reader, "read", slowly)
+    first = label_frames(own, open_video(film), budgets(0.4), clock=clock)
+    assert first.ledgers[0].spent_s <= 0.4
+    read = list(first.windows[0].read)
+    n_first = next(k for k, t in enumerate(read) if k != t)
+    assert 4 <= n_first < 12
+    assert read[n_first:] == [t for t in open_video(film).alone() if t >= n_first]
+    second = label_frames(own, open_video(film), budgets(1.0), earlier=first.windows, clock=clock)
+    assert list(second.windows[0].read) == read
+    assert len(second.windows[0].asks) > len(first.windows[0].asks)
+
+
+def test_decoding_that_is_believed_to_take_too_long_is_tried_and_known_better(film: Path) -> None:
+    clock, own = believing(1.5 / N_FRAMES)
+    labelled = label_frames(own, open_video(film), budgets(0.8), clock=clock)
+    assert list(labelled.windows[0].read) == list(range(N_FRAMES))
+    assert not labelled.ledgers[0].notes
+    assert own.stages.predict("decode .mp4", N_FRAMES * SIZE[0] * SIZE[1]) < 0.3

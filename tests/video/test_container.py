@@ -10,7 +10,7 @@ import pytest
 
 from budgetseg.errors import VideoError
 from budgetseg.video import open_video
-from tests.video.clips import N_FRAMES, RATE, Kind, assert_same, number_of, write_clip
+from tests.video.clips import KINDS, N_FRAMES, RATE, Kind, assert_same, number_of, write_clip
 
 MakeClip = Callable[[str], Path]
 
@@ -59,3 +59,27 @@ def test_a_start_past_an_unstated_end_is_refused_by_counting_and_by_reading(
             ask()
         complaint = f"'{path}' has {N_FRAMES} frames, none from start={start} on; choose a lower start"
         assert str(refusal.value) == complaint
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.codec is not None])
+def test_frames_that_decode_alone_are_the_very_same(make_clip: MakeClip, kind: str, stride: int) -> None:
+    source = open_video(make_clip(kind), start=2, stride=stride, threads=2)
+    times, frames = source.alone(), list(source)
+    found = dict(source.pick_alone(times)) if times else {}
+    assert_same(list(found.values()), [frames[number] for number in found])
+    assert list(found) == sorted(found)
+    if kind in ("mp4-h264-open-gop", "mkv-ffv1"):
+        assert len(found) == len(times) > 1
+    if kind.startswith(("avi", "y4m", "ts")):
+        assert not times
+
+
+def test_in_a_real_clip_some_frames_decode_alone(data_root: Path) -> None:
+    source = open_video(data_root / "clips" / "bikes.mp4")
+    times = source.alone()
+    assert list(times) == [0, 30, 76, 137, 187, 242]
+    picked = dict(source.pick_alone({number: times[number] for number in (30, 187)}))
+    frames = dict(enumerate(islice(open_video(data_root / "clips" / "bikes.mp4"), 188)))
+    assert_same(list(picked.values()), [frames[30], frames[187]])
+    assert source.alone(lambda: True) == {}
