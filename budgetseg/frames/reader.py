@@ -40,11 +40,11 @@ class Reader:
         self.patience_s = math.inf
         self._times: dict[int, int] = {}
 
-    def leave_out(self) -> bool:
-        """From now on read only frames that decode without others; False where none are left that the file tells of."""
+    def leave_out(self, first: int = 0) -> bool:
+        """From now on read only frames that decode without others; False where none from `first` on are known."""
         until = time.perf_counter() + self.patience_s
         self._times, self.may_leave_out = self._source.alone(lambda: time.perf_counter() > until), False
-        if any(number >= self._at for number in self._times):
+        if any(number >= first for number in self._times):
             self.alone, self.can_skip = sorted(self._times), True
         return self.can_skip
 

@@ -303,7 +303,8 @@ class WindowRun:
             if self._reader.can_skip:
                 wanted = missed[1::2]
             elif missed and self._reader.may_leave_out:
-                wanted = self._missing(stride) if self._reader.leave_out() else missed
+                is_less = self._reader.leave_out(self.span.start + missed[0])
+                wanted = self._missing(stride) if is_less else missed
             else:
                 break
         n_read = len(self.read) - before

@@ -7,6 +7,7 @@ from typing import Any
 import cv2
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
 from budgetseg.descriptors.motion.cells import BLOCK, CELL, cell_sums, flow_blocks, flow_edge_blocks, gradient_blocks
@@ -21,7 +22,7 @@ from budgetseg.descriptors.motion.tracks import (
     track_works,
 )
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
-from budgetseg.types import Float32, Float64
+from budgetseg.types import Float32, Float64, Int32, Int64
 from budgetseg.video.flow import flow_reduction
 
 __all__ = ["Hof", "Hog", "Mbh", "describe_tracks"]
@@ -117,9 +118,14 @@ class _TrackHistogram(Descriptor):
         """The same of every supervoxel, (N,)."""
         return track_works(scene)
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
         """(12 · bins,): thirds of the track, then rows, columns and bins."""
-        return describe_tracks(inputs[0], inputs[1:])
+        vector: Float32 = _TrackHistogram.compute_all(self, scene, np.array([region]), [inputs])[0]
+        return vector
+
+    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002
+        """The same of several, (K, 12 · bins)."""
+        return describe_tracks([own[0] for own in inputs], [own[1:] for own in inputs])
 
 
 class Hog(_TrackHistogram):
@@ -146,22 +152,36 @@ class Mbh(_TrackHistogram):
     resources = Flow(), Tracks(), cells
 
 
-def describe_tracks(tracks: TrackPoints, cells: Sequence[FrameArray]) -> Float32:
-    """Mean histogram of the tracks, (12 · bins,), given the cells of every frame of `spans_of_tracks`, in order."""
-    shape = cells[0].array.shape
-    mean: Float32 = _describe(tracks.points, tracks.first, tracks.slots, tracks.scales, addresses(cells), shape)
-    return mean
+def describe_tracks(tracks: Sequence[TrackPoints], cells: Sequence[Sequence[FrameArray]]) -> Float32:
+    """Mean histograms of the tracks of supervoxels, (K, 12 · bins), given the cells of every frame of their spans."""
+    shape, bounds = cells[0][0].array.shape, np.cumsum([0, *(len(own.slots) for own in tracks)])
+    points, first = _joined([own.points for own in tracks], [own.first[:-1] for own in tracks])
+    places, slots = _joined([addresses(own) for own in cells], [own.slots for own in tracks])
+    scales, means = np.concatenate([own.scales for own in tracks]), np.empty((len(tracks), 12 * shape[2]), np.float32)
+    _describe(points, np.append(first, len(points)), slots, scales, bounds, places, shape, means)
+    return means
+
+
+def _joined(lists: Sequence[NDArray[Any]], places: Sequence[Int32]) -> tuple[NDArray[Any], Int64]:
+    """Lists one after another, and places in each of them as places in the whole."""
+    starts = np.cumsum([0, *map(len, lists[:-1])])
+    return np.concatenate(lists), np.concatenate(places) + np.repeat(starts, [len(own) for own in places])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _describe(points, first, slots, scales, cells, shape):  # type: ignore[no-untyped-def]
-    total = np.zeros(12 * shape[2], np.float32)
+def _describe(points, first, slots, scales, bounds, cells, shape, means):  # type: ignore[no-untyped-def]
     grid = np.empty((3, 2, 2, shape[2]), np.float32)
-    for k in range(len(slots)):
-        _gather(points[first[k] : first[k + 1]], scales[k], cells[slots[k] :], shape, grid)
-        flat = grid.reshape(-1)
-        total += flat / (np.sqrt((flat * flat).sum()) + np.float32(LEAST))
-    return total / np.float32(len(slots))
+    flat = grid.reshape(-1)
+    for own in range(len(bounds) - 1):
+        total, n = means[own], bounds[own + 1] - bounds[own]
+        total[:] = 0
+        for k in range(bounds[own], bounds[own + 1]):
+            _gather(points[first[k] : first[k + 1]], scales[k], cells[slots[k] :], shape, grid)
+            length = np.sqrt((flat * flat).sum()) + np.float32(LEAST)
+            for j in range(len(flat)):
+                total[j] += flat[j] / length
+        for j in range(len(flat)):
+            total[j] /= np.float32(n)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -222,7 +222,7 @@ def test_a_patch_is_32_pixels_a_side_and_twice_that_at_the_coarse_scale(
     blocks = np.zeros((40, 40, 8), np.float32)
     around = (80 - half) // 4, (80 + half) // 4
     blocks[around[0] : around[1], around[0] : around[1]] = 1
-    whole, rest = (describe_tracks(one_track([point], scale), cells_of(x)) for x in (blocks, 1 - blocks))
+    whole, rest = (mean_of(one_track([point], scale), cells_of(x)) for x in (blocks, 1 - blocks))
     assert np.allclose(whole, 1 / np.sqrt(96), atol=1e-5)
     assert not rest.any()
 
@@ -233,8 +233,13 @@ def test_the_quarters_of_a_patch_are_its_cells(scale: int, side: int, row: int, 
     blocks = np.zeros((40, 40, 8), np.float32)
     top, left = 20 + side * (row - 1), 20 + side * (column - 1)
     blocks[top : top + side, left : left + side, 3] = 1
-    grid = describe_tracks(one_track([(80.5, 80.5)], scale), cells_of(blocks)).reshape(3, 2, 2, 8)
+    grid = mean_of(one_track([(80.5, 80.5)], scale), cells_of(blocks)).reshape(3, 2, 2, 8)
     assert np.argwhere(grid > 0).tolist() == [[third, row, column, 3] for third in range(3)]
+
+
+def mean_of(tracks: TrackPoints, cells: list[FrameArray]) -> Float32:
+    vector: Float32 = describe_tracks([tracks], [cells])[0]
+    return vector
 
 
 def cells_of(*blocks: Float32) -> list[FrameArray]:
@@ -254,7 +259,7 @@ def cells_of(*blocks: Float32) -> list[FrameArray]:
 def test_thirds_hold_the_frames_of_the_track_in_order(length: int, thirds: list[list[int]]) -> None:
     frames = np.zeros((length, 20, 20, 15), np.float32)
     frames[range(length), :, :, range(length)] = 1  # every frame has a bin of its own
-    grid = describe_tracks(one_track([(40.5, 40.5)] * length, 0), cells_of(*frames)).reshape(3, 2, 2, 15)
+    grid = mean_of(one_track([(40.5, 40.5)] * length, 0), cells_of(*frames)).reshape(3, 2, 2, 15)
     assert [np.flatnonzero(third.any(axis=(0, 1))).tolist() for third in grid] == thirds
 
 
@@ -262,9 +267,9 @@ def test_each_track_counts_the_same_however_much_it_holds() -> None:
     blocks = np.random.default_rng(0).random((40, 40, 9), np.float32)
     blocks[:, 20:] *= 100
     points = [(80.5, 30.5), (60.0, 120.0)]
-    alone = [describe_tracks(one_track([point], 0), cells_of(blocks)) for point in points]
+    alone = [mean_of(one_track([point], 0), cells_of(blocks)) for point in points]
     ends, zeros = np.array([0, 1, 2], np.int32), np.zeros(2, np.int32)
-    both = describe_tracks(TrackPoints(np.array(points, np.float32), ends, zeros, zeros), cells_of(blocks))
+    both = mean_of(TrackPoints(np.array(points, np.float32), ends, zeros, zeros), cells_of(blocks))
     assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-4)
     assert np.allclose(both, np.mean(alone, axis=0), atol=1e-6)
 
@@ -275,3 +280,14 @@ def test_cells_are_needed_for_the_frames_of_the_spans_alone(name: str) -> None:
     needed = live(scene).descriptors[name].needs(scene, 0)
     frames = [frame for span in spans_of_tracks(0, 100) for frame in range(*span)]
     assert list(needed) == [("tracks", 0), *((f"{name} cells", frame) for frame in frames)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_several_supervoxels_at_a_time_are_the_same_as_one_by_one(name: str) -> None:
+    frames = moving((20, 96, 128), (3, 0))
+    ids = np.arange(8, dtype=np.int32).repeat(16)[None, None, :] + np.zeros((20, 96, 1), np.int32)
+    scene = scene_of(frames, ids)
+    together, alone = live(scene), live(scene)
+    regions = np.array([4, 0, 5, 0])
+    vectors = together.compute_all(regions, name).vectors
+    assert np.array_equal(vectors, np.stack([alone.compute(int(region), name).vector for region in regions]))
