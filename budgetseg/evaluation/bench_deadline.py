@@ -32,6 +32,7 @@ Row = dict[str, Any]
 
 TIMES_FLOOR = (1.5, 2.0, 3.0, 5.0, 8.0)
 LOADS = ("idle", "loaded")
+ENOUGH = 0.97  # of the budget
 N_FLOORS = 5  # runs that the floor is the median of
 
 
@@ -78,8 +79,14 @@ def _summary(rows: Sequence[Row], load: str) -> Row:
         "work_left": len(used),
         "used_p5": float(np.percentile(used, 5)) if len(used) else None,
         "used_min": float(used.min()) if len(used) else None,
+        "unused": sum(row["used_share"] < ENOUGH and _could_fit(row) for row in rows),
         "degraded": sum(bool(row["notes"]) for row in rows),
     }
+
+
+def _could_fit(row: Row) -> bool:
+    """Whether some piece of work was left that is small enough for what a run may leave of its budget."""
+    return bool(row["work_left"]) and row["next_s"] <= (1 - ENOUGH) * row["budget_s"]
 
 
 def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) -> Row:
@@ -95,6 +102,7 @@ def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) ->
         "used_share": seconds / budget_s,
         "ledger_s": ledger.spent_s,
         "work_left": ledger.work_left,
+        "next_s": ledger.next_s,
         "video": clip.name,
         "engine": engine,
         "threads": labeller.threads,

@@ -5,6 +5,7 @@ plan ─► read ─► the first key frames ─► plan again ─► flow ─�
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -225,6 +226,7 @@ class WindowRun:
             self._paint_prior(out)
             return True
         work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
+        self.books.ledger.next_s = self._next_s() if work_left else 0.0
         self._close(plan, end_s, out)
         return work_left or self._reader.alone is not None
 
@@ -467,9 +469,19 @@ class WindowRun:
         """Whether a key frame is shown in the mirror: every other one."""
         return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
 
+    def _call_s(self, network: str) -> float:
+        """Seconds that must be left for a question."""
+        lately_s = sorted(self._asked_s.get(network, [0.0])[-3:])  # one that waited for a core says little
+        return SLACK * max(self.engine.threads * self._ask_s(network), lately_s[len(lately_s) // 2])
+
+    def _next_s(self) -> float:
+        """For the smallest that was left."""
+        asked = Counter(ask.network for ask in self._issued)
+        most = {recipe.network: recipe.views * len(self.evidence.frames) for recipe in self._recipes}
+        return min((self._call_s(name) for name, n in most.items() if asked[name] < n), default=0.0)
+
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
-        lately_s = sorted(self._asked_s.get(ask.network, [0.0])[-3:])  # one that waited for a core says little
-        call_s = SLACK * max(self.engine.threads * self._ask_s(ask.network), lately_s[len(lately_s) // 2])
+        call_s = self._call_s(ask.network)
         sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._sharp_s
         return self._now_s() + call_s + sharp_s <= self._until_s(plan, end_s)
 

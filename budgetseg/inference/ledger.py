@@ -52,6 +52,7 @@ class Ledger:
     descriptors : by name
     decisions, cache_hits, cache_misses : counts
     work_left : whether more time would have been spent
+    next_s : seconds that had to be left for the smallest piece of work that was not begun; 0 where there is none
     notes : what was given up or dropped, a line each
     """
 
@@ -64,6 +65,7 @@ class Ledger:
     cache_hits: int = 0
     cache_misses: int = 0
     work_left: bool = False
+    next_s: float = 0.0
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -96,6 +98,7 @@ class Ledger:
         whole.cache_hits += other.cache_hits
         whole.cache_misses += other.cache_misses
         whole.work_left |= other.work_left
+        whole.next_s = other.next_s
         for line in other.notes:
             whole.note(line)
         return whole

@@ -223,6 +223,15 @@ def full_cost(world: World, enabled: int) -> float:
     return float(world.private_s[:, columns].sum() + shared_s)
 
 
+def least_cost(world: World, state: State) -> float:
+    """Seconds that the cheapest descriptor that is not there costs now, at a pace of 1; infinite where all are."""
+    paid = np.concatenate([[0.0], np.cumsum(state.due_s[world.needed, 0])])
+    costs_s = world.private_s + np.diff(paid[world.needs_first]).reshape(world.private_s.shape)
+    lacks = state.counts[ENABLED] & ~state.subsets
+    is_lacking = (lacks[:, None] >> np.arange(world.n_descriptors) & 1) > 0
+    return float(costs_s[is_lacking].min(initial=np.inf))
+
+
 def _needed_by(world: World, columns: list[int]) -> Bool:
     """(R,), resources that any of these descriptors needs of any supervoxel."""
     cells = (np.arange(len(world.private_s))[:, None] * world.n_descriptors + np.array(columns, np.int64)).ravel()

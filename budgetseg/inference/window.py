@@ -26,7 +26,7 @@ from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint, painters
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.state import ENABLED, full_cost, world_of
+from budgetseg.inference.state import full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
 from budgetseg.supervoxels.tiers import FAST, tier_named
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
@@ -257,7 +257,10 @@ class WindowRun:
             other.result()  # what went wrong there is not lost
         self.live.late = lambda: False  # the other one holds on to this run, and so to its frames
         self._learn_asking()
-        return self._has_work()
+        least_s = least_cost(self.world, self.episode.state)
+        has_work = least_s < np.inf
+        self.books.ledger.next_s = SLACK * self.engine.costs.pace * least_s if has_work else 0.0
+        return has_work
 
     def _learn_asking(self) -> None:
         """What it costs to ask H, from all that was asked since the last time."""
@@ -367,11 +370,6 @@ class WindowRun:
             return 0.0
         turns_s = self.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + min(turns_s, MOST_TURNS * deadline_s)
-
-    def _has_work(self) -> bool:
-        """Whether any supervoxel lacks a descriptor; of one that was dropped, some may be there."""
-        state = self.episode.state
-        return bool((state.counts[ENABLED] & ~state.subsets).any())
 
 
 class _Nothing(Descriptor):

@@ -30,7 +30,15 @@ def test_every_clip_runs_at_every_budget_idle_and_loaded(tmp_path: Path, monkeyp
 
 def test_the_summary_tells_of_the_worst_and_of_runs_with_work_left() -> None:
     rows = [
-        {"load": load, "overrun_share": over, "used_share": 1 + over - 0.02, "work_left": over > 0, "notes": ""}
+        {
+            "load": load,
+            "overrun_share": over,
+            "used_share": 1 + over - 0.02,
+            "work_left": over > 0,
+            "next_s": 0.1,
+            "budget_s": 1.0,
+            "notes": "",
+        }
         for load in ("idle", "loaded")
         for over in (0.0, 0.01, 0.03)
     ]
@@ -39,6 +47,13 @@ def test_the_summary_tells_of_the_worst_and_of_runs_with_work_left() -> None:
     assert idle["overrun_max"] == 0.03
     assert idle["work_left"] == 2
     assert idle["used_min"] == pytest.approx(0.99)
+
+
+def test_a_budget_is_unused_where_a_piece_of_work_would_have_fitted() -> None:
+    row = {"load": "idle", "overrun_share": 0.0, "budget_s": 2.0, "work_left": True, "notes": ""}
+    rows = [{**row, "used_share": used, "next_s": next_s} for used in (0.96, 0.98) for next_s in (0.05, 0.07)]
+    rows.append({**row, "used_share": 0.5, "work_left": False, "next_s": 0.0})
+    assert summarise([*rows, *({**one, "load": "loaded"} for one in rows)])[0]["unused"] == 1
 
 
 def test_clips_are_those_that_are_there(data_root: Path, tmp_path: Path) -> None:

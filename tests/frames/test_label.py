@@ -57,6 +57,7 @@ def test_labels_are_there_in_time_even_where_networks_are_slower_than_was_known(
     ledger = labelled.ledgers[0]
     assert ledger.spent_s <= budget_s
     assert ledger.overrun_s == 0
+    assert (ledger.next_s > 0) == ledger.work_left or not ledger.descriptors
     if ledger.work_left and budget_s >= 1:
         assert ledger.spent_s >= budget_s - 0.01 - 1.2 * max(networks.values()) - 0.01 * budget_s
 

@@ -149,6 +149,7 @@ def test_shares_of_the_full_cost_rise_as_well(engine: Engine, street: Path) -> N
     first, second = labelled.ledgers
     assert 0 < n_computed(first) < n_computed(second) < 2 * len(labelled.whys[0].labels)
     assert first.work_left
+    assert first.next_s > 0
     assert first.budget_s is not None
     assert second.budget_s == pytest.approx(5 * first.budget_s)
 

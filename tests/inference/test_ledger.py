@@ -47,7 +47,7 @@ def test_seconds_of_descriptors_are_those_of_every_descriptor() -> None:
 
 def test_two_accounts_become_one_and_stay_what_they_were() -> None:
     first, second = some_ledger(), some_ledger(budget_s=9.0)
-    second.scope, second.work_left, second.cache_misses = "descriptors", True, 4
+    second.scope, second.work_left, second.cache_misses, second.next_s = "descriptors", True, 4, 0.3
     second.stages["pixels"] = Entry(0.1, 0.1, 1)
     second.note("colour is not finite; dropped")
     before = deepcopy(first), deepcopy(second)
@@ -63,6 +63,7 @@ def test_two_accounts_become_one_and_stay_what_they_were() -> None:
         cache_hits=6,
         cache_misses=4,
         work_left=True,
+        next_s=0.3,
         notes=["hog failed; dropped", "colour is not finite; dropped"],
     )
     whole.stages["pixels"].add(1, 1)

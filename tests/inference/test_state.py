@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from budgetseg.inference.state import ENABLED, FULL_S, LEAST_S, LEFT_S, copy_state, new_state, unshared, world_of
+from budgetseg.inference.state import (
+    ENABLED,
+    FULL_S,
+    LEAST_S,
+    LEFT_S,
+    copy_state,
+    least_cost,
+    new_state,
+    unshared,
+    world_of,
+)
 from budgetseg.supervoxels.graph import direction_bins
 from budgetseg.types import Graph
 from tests.graphs import graphs
@@ -81,3 +91,21 @@ def test_a_copy_goes_its_own_way() -> None:
     for array in copy_state(state):
         array[...] = 1 if array.dtype == np.bool_ else 77
     assert all(np.array_equal(*pair) for pair in zip(before, arrays, strict=True))
+
+
+@pytest.mark.parametrize("enabled", [0b111, 0b110])
+def test_the_cheapest_of_what_is_left_is_found(enabled: int) -> None:
+    video, rng = made_video(3), np.random.default_rng(0)
+    world = world_of(video.graph, video.costs)
+    state = new_state(world, 4, 1.0, 0, enabled)
+    state.subsets[:] = rng.integers(0, 8, len(state.subsets))
+    state.due_s[rng.random(len(state.due_s)) < 0.3] = 0
+    costs_s = []
+    for i, d in np.ndindex(world.private_s.shape):
+        if enabled >> d & 1 and not state.subsets[i] >> d & 1:
+            cell = i * world.n_descriptors + d
+            needed = world.needed[world.needs_first[cell] : world.needs_first[cell + 1]]
+            costs_s.append(world.private_s[i, d] + state.due_s[needed, 0].sum())
+    assert least_cost(world, state) == pytest.approx(min(costs_s))
+    state.subsets[:] = 0b111
+    assert least_cost(world, state) == np.inf
