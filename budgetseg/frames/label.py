@@ -201,7 +201,7 @@ class _Job:
 
     def _window(self, crew: Crew, span: range) -> WindowRun:
         run = WindowRun(self.engine, crew, self.reader, span, self.size, Ledger(None), self._now_s)
-        run.stopped, run.suffix = self.stopped, self.source.clip.path.suffix
+        run.stopped = self.stopped
         return run
 
     def _spans(self, n_frames: int, earlier: Sequence[WindowTrace]) -> Iterator[range]:
@@ -241,7 +241,7 @@ class _Job:
         run.recall(earlier.read, earlier.asks)
         again_s = self.clock() - began
         self.started += again_s
-        run.books.ledger.note(f"what the earlier run had asked was asked again, in {again_s:.3g} s beside the budget")
+        run.ledger.note(f"what the earlier run had asked was asked again, in {again_s:.3g} s beside the budget")
 
     def _label_window(self, run: WindowRun, done: ByFrames) -> None:
         """A window at every budget: of what is left of each it gets its share by frames."""
@@ -252,7 +252,7 @@ class _Job:
             share_s = (own_s - ledger.spent_s) * (1 if budget.is_share else len(run.span) / n_left)
             out = done.labels[j][run.span.start : run.span.stop]
             work_left = run.label(began_s + share_s, own_s, out)
-            whole = ledger.plus(run.books.ledger)
+            whole = ledger.plus(run.ledger)
             spent_s = ledger.spent_s + self._now_s() - began_s
             done.ledgers[j] = replace(whole, budget_s=own_s, spent_s=spent_s, work_left=work_left or ledger.work_left)
         done.windows.append(WindowTrace(len(run.span), run.read, run.evidence.asks, run.paintings))

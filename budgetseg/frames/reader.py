@@ -30,15 +30,21 @@ class Reader:
     patience_s : seconds in which the file is looked through for those
     """
 
+    can_skip = may_leave_out = False
+    alone: Sequence[int] | None = None
+    patience_s = math.inf
+
     def __init__(self, source: VideoSource, threads: int) -> None:
         if isinstance(source.clip, ImageFolder | Container):
             source = replace(source, clip=replace(source.clip, threads=threads))
         self._source, self._stream, self._at = source, iter(source), 0
-        self.can_skip = source.can_skip
-        self.may_leave_out = isinstance(source.clip, Container)
-        self.alone: Sequence[int] | None = None
-        self.patience_s = math.inf
+        self.can_skip, self.may_leave_out = source.can_skip, isinstance(source.clip, Container)
         self._times: dict[int, int] = {}
+
+    @property
+    def line(self) -> str:
+        """What the costs of reading are known by."""
+        return f"decode {self._source.clip.path.suffix}" + " alone" * (self.alone is not None)
 
     def leave_out(self, first: int = 0) -> bool:
         """From now on read only frames that decode without others; False where none from `first` on are known."""

@@ -16,13 +16,14 @@ import numpy as np
 from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.errors import VideoError
 from budgetseg.frames.brush import Again, Hurried
+from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Ask, Evidence, Painting, n_heard
+from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill, key_frames, spread
-from budgetseg.frames.plan import COPY, FINE, REACH, STRIDES, Plan, Prices, Recipe, choose
+from budgetseg.frames.plan import COPY, FINE, STRIDES, Plan, Prices, Recipe, choose
 from budgetseg.frames.reader import Reader
-from budgetseg.inference.ledger import Books, Entry, Ledger
+from budgetseg.inference.ledger import Ledger
 from budgetseg.types import UInt8
 
 __all__ = ["PRIOR", "WindowRun"]
@@ -33,18 +34,10 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 SAFETY = 1.1
 """On what painting is foretold to cost."""
-SLACK = 1.1
-"""A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
-KNOWN = 2.0
-"""What was known before counts as so many questions."""
 CLEARLY = 1.25
 """So many times the time that is left must reading take, before frames that need others are left out."""
 FIRST = 4
 """Frames for each thread after which it is looked whether reading is in time."""
-COPY_S = 4e-10
-"""Seconds a pixel to copy labels, where it was never done."""
-HEARD_WORK = 22.0
-"""Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
@@ -79,16 +72,15 @@ class WindowRun:
         self.read: list[int] = []  # numbers in the window, in the order in which frames were read
         self.paintings: list[Painting] = []
         self.sures: list[UInt8] = []  # (T, h, w), how sure the labels of each painting are at the cells
-        self.books = Books(ledger, engine.stages)
+        self.ledger = ledger
         self.stopped: Callable[[], bool] = lambda: False
-        self.suffix = ""
+        self._costs = WindowCosts(engine, self.evidence, reader, size, ledger)
         self._crew, self._reader, self._now_s = crew, reader, now_s
         self._recipes: Sequence[Recipe] = engine.recipes
         self._stride = 0  # of what was read; nothing yet
         self._is_read = False  # all that is to be read for this budget
         self._issued: list[Ask] = []
         self._home = get_ident()
-        self._asked_s: dict[str, list[float]] = {}
 
     # Planning
 
@@ -117,11 +109,15 @@ class WindowRun:
         asked = {recipe: self._n_answered(recipe) for recipe in self._recipes}
         return Prices(
             partial(self._base_s, decoding=decoding),
-            lambda carry, k: SAFETY * self._paint_s(carry, k),
-            self._sharp_s,
-            {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes},
+            lambda carry, k: SAFETY * self._costs.paint_s(carry, k),
+            self._costs.sharp_s,
+            self._ask_s(),
             {(recipe.network, recipe.views): n for recipe, n in asked.items() if n},
         )
+
+    def _ask_s(self) -> dict[str, float]:
+        """For a question to each network."""
+        return {recipe.network: self._costs.ask_s(recipe.network) for recipe in self._recipes}
 
     def _n_answered(self, recipe: Recipe) -> int:
         answers = self.evidence.answers.get(recipe.network, {}).values()
@@ -132,10 +128,8 @@ class WindowRun:
             return math.inf  # too far apart for flow
         is_as_read = self._is_read or stride == self._stride
         n_pairs = len(self.evidence.flow_pairs(carry)) if is_as_read else -(-len(self.span) // stride) - 1
-        flow_s = 0.0 if carry == COPY else self.books.foretold_s(self._flow_line(carry), self._flow_work(n_pairs))
         n_to_read = 0 if self._is_read else len(self._missing(stride))
-        decode_s = self.books.decoding_s(self._decode_line, self._decode_work(n_to_read), self._reader.can_skip)
-        return decoding * decode_s + flow_s
+        return decoding * self._costs.decode_s(n_to_read) + self._costs.flow_s(carry, n_pairs)
 
     def _missing(self, stride: int) -> list[int]:
         """Frames to read so that there is one every so many, and the last; or all those that decode alone."""
@@ -144,66 +138,6 @@ class WindowRun:
         if alone is not None:
             wanted = [number - self.span.start for number in alone if number in self.span]
         return [t for t in wanted if t not in self.evidence.frames]
-
-    def _paint_s(self, carry: str, frames_a_key: float) -> float:
-        n_pixels = float(len(self.span) * self.size[0] * self.size[1])
-        if carry == COPY:
-            return self._copy_s(n_pixels) + self._painting_s(n_pixels / frames_a_key)
-        by_network = sorted(self.evidence.n_answers())
-        beside = (2 * REACH + 1) * sum(by_network[:-1])
-        return self._painting_s(self._work(len(self.span) * n_heard(frames_a_key) + beside))
-
-    def _copy_s(self, n_pixels: float) -> float:
-        """Labels of so many pixels, all threads at work."""
-        is_known = self._copy_line in self.books.stages
-        return self.books.foretold_s(self._copy_line, n_pixels) if is_known else n_pixels * COPY_S
-
-    def _painting_s(self, work: float) -> float:
-        return self.books.foretold_s(self._paint_line, work)
-
-    @property
-    def _sharp_s(self) -> float:
-        """For each frame, all threads at work."""
-        return self.books.foretold_s(self._sharp_line, float(self.size[0] * self.size[1]))
-
-    def _work(self, heard: float) -> float:
-        """Of painting all frames, each key frame being heard so often in all."""
-        cells = self.engine.cells[0] * self.engine.cells[1]
-        return float(len(self.span) * self.size[0] * self.size[1] + HEARD_WORK * heard * cells)
-
-    def _ask_s(self, network: str) -> float:
-        """Seconds of a question, all threads at work: what was known before, corrected by what was seen here."""
-        known_s = self.books.foretold_s(self._ask_line(network), 1.0)
-        seen_s = self._asked_s.get(network, [])
-        return (KNOWN * known_s + sum(seen_s) / self.engine.threads) / (KNOWN + len(seen_s))
-
-    def _ask_line(self, network: str) -> str:
-        return f"frames {network} {self.engine.threads}"
-
-    def _flow_line(self, carry: str) -> str:
-        return f"frames flow {carry} {self.engine.threads}"
-
-    def _flow_work(self, n_pairs: int) -> float:
-        return float(n_pairs * self.size[0] * self.size[1])
-
-    @property
-    def _paint_line(self) -> str:
-        return f"frames paint {self.engine.threads}"
-
-    @property
-    def _copy_line(self) -> str:
-        return f"frames copy {self.engine.threads}"
-
-    @property
-    def _sharp_line(self) -> str:
-        return f"frames sharpen {self.engine.threads}"
-
-    @property
-    def _decode_line(self) -> str:
-        return f"decode {self.suffix}" + " alone" * (self._reader.alone is not None)
-
-    def _decode_work(self, n_frames: int) -> float:
-        return float(n_frames * self.size[0] * self.size[1])
 
     # Doing
 
@@ -226,7 +160,7 @@ class WindowRun:
             self._paint_prior(out)
             return True
         work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
-        self.books.ledger.next_s = self._next_s() if work_left else 0.0
+        self.ledger.next_s = self._next_s() if work_left else 0.0
         self._close(plan, end_s, out)
         return work_left or self._reader.alone is not None
 
@@ -278,7 +212,7 @@ class WindowRun:
             if first is not None and self.evidence.frames:
                 keys = self._keys(first)[: self.engine.threads]
                 asks = (Ask(first.recipe.network, key) for key in keys)
-                self.ask_all(asks, end_s - self._paint_s(COPY, float(len(self.span))))
+                self.ask_all(asks, end_s - self._costs.paint_s(COPY, float(len(self.span))))
         if not self.evidence.answers:
             return None
         plan = self.plan(end_s - self._now_s()) or self._least()
@@ -297,7 +231,7 @@ class WindowRun:
         wanted, before = self._missing(stride), len(self.read)
         self._stride = stride
         n_wanted, n = len(wanted), len(self.span)
-        least_s = self._paint_s(COPY, float(n)) + self.engine.threads * min(self._prices().ask_s.values())
+        least_s = self._costs.paint_s(COPY, float(n)) + self.engine.threads * min(self._ask_s().values())
         while wanted:
             missed = self._read_in_time(wanted, end_s - least_s)
             if self.stopped() or self._now_s() > end_s - least_s:
@@ -311,16 +245,15 @@ class WindowRun:
                 break
         n_read = len(self.read) - before
         if self._reader.alone is not None:
-            self.books.ledger.note("no time to decode all frames: only those that need no others were read")
+            self.ledger.note("no time to decode all frames: only those that need no others were read")
         elif n_read < n_wanted and not self.stopped():
-            self.books.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
+            self.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
 
     def _read_in_time(self, wanted: list[int], until_s: float) -> list[int]:
         """Read frames, and learn what that costs; what was not read."""
         started, before = self._now_s(), len(self.read)
         missed = self._read_while(wanted, lambda: until_s - self._now_s())
-        work = self._decode_work(len(self.read) - before)
-        self.books.book("decode", work, self._now_s() - started, self._decode_line)
+        self._costs.decoded(len(self.read) - before, self._now_s() - started)
         return missed
 
     def _read_while(self, wanted: list[int], left_s: Callable[[], float]) -> list[int]:
@@ -353,11 +286,11 @@ class WindowRun:
         pairs, started = self.evidence.flow_pairs(carry), self._now_s()
         if not pairs:
             return True
-        rest_s = self._paint_s(COPY, 1.0)
+        rest_s = self._costs.paint_s(COPY, 1.0)
         n_done = self._crew.each(
             pairs, lambda pair: self.evidence.find_flow(pair, carry), lambda: self._now_s() < end_s - rest_s
         )
-        self.books.book("flow", self._flow_work(n_done), self._now_s() - started, self._flow_line(carry))
+        self._costs.found_flow(carry, n_done, self._now_s() - started)
         return n_done == len(pairs)
 
     def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float]) -> bool:
@@ -365,27 +298,12 @@ class WindowRun:
 
         Those that are not answered when no seconds are left are cut off.
         """
-        started, before = self._now_s(), {name: len(seen) for name, seen in self._asked_s.items()}
-        planned_s = {recipe.network: self._ask_s(recipe.network) for recipe in self._recipes}
+        started, before, planned_s = self._now_s(), self._costs.n_answered(), self._ask_s()
         self._work_left = False
         with cutting_off(list(self.engine.networks.values()), left_s):
             self._crew.each(asks, self._ask)
-        total_s = 0.0
-        for name, seen_s in self._asked_s.items():
-            new_s = seen_s[before.get(name, 0) :]
-            if new_s:
-                each_s = planned_s.get(name, 0.0)
-                total_s += each_s * len(new_s)
-                entry = Entry(each_s * len(new_s) * self.engine.threads, sum(new_s), len(new_s))
-                self.books.ledger.descriptors.setdefault(name, Entry()).merge(entry)
-                self._learn_asking(name, new_s)
-        self.books.ledger.stages.setdefault("networks", Entry()).add(total_s, self._now_s() - started)
+        self._costs.asked(before, planned_s, self._now_s() - started)
         return self._work_left
-
-    def _learn_asking(self, network: str, took_s: Sequence[float]) -> None:
-        """What questions cost, from what these took, each on its thread."""
-        stretch = self.books.stages.contention.stretch
-        self.books.stages.observe(self._ask_line(network), len(took_s), sum(took_s) / self.engine.threads / stretch)
 
     def _answer(self, ask: Ask) -> None:
         said = self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored)
@@ -397,17 +315,16 @@ class WindowRun:
             self._answer(ask)
         except LateError:
             self._issued.remove(ask)  # another budget may have time for it
-            self._work_left, took_s = True, self._now_s() - started
-            if took_s > self.engine.threads * self._ask_s(ask.network):  # it takes at least so long
-                self._learn_asking(ask.network, [took_s])
+            self._work_left = True
+            self._costs.cut_off(ask.network, self._now_s() - started)
             return
         except Exception as error:  # a user's network may raise anything, and the run must go on
             self._recipes = [recipe for recipe in self._recipes if recipe.network != ask.network]
-            self.books.ledger.note(f"{ask.network} failed ({type(error).__name__}: {error}); dropped")
+            self.ledger.note(f"{ask.network} failed ({type(error).__name__}: {error}); dropped")
             return
-        self._asked_s.setdefault(ask.network, []).append(self._now_s() - started)
+        self._costs.answered(ask.network, self._now_s() - started)
         if get_ident() == self._home:
-            self.books.stages.contention.look()
+            self.engine.stages.contention.look()
 
     def _keys(self, plan: Plan) -> list[int]:
         """Key frames by a plan, among those that were read, in an order of which every beginning is spread."""
@@ -469,26 +386,20 @@ class WindowRun:
         """Whether a key frame is shown in the mirror: every other one."""
         return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
 
-    def _call_s(self, network: str) -> float:
-        """Seconds that must be left for a question."""
-        lately_s = sorted(self._asked_s.get(network, [0.0])[-3:])  # one that waited for a core says little
-        return SLACK * max(self.engine.threads * self._ask_s(network), lately_s[len(lately_s) // 2])
-
     def _next_s(self) -> float:
-        """For the smallest that was left."""
+        """That had to be left for the smallest question that was not asked."""
         asked = Counter(ask.network for ask in self._issued)
         most = {recipe.network: recipe.views * len(self.evidence.frames) for recipe in self._recipes}
-        return min((self._call_s(name) for name, n in most.items() if asked[name] < n), default=0.0)
+        return min((self._costs.call_s(name) for name, n in most.items() if asked[name] < n), default=0.0)
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
-        call_s = self._call_s(ask.network)
-        sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._sharp_s
-        return self._now_s() + call_s + sharp_s <= self._until_s(plan, end_s)
+        sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._costs.sharp_s
+        return self._now_s() + self._costs.call_s(ask.network) + sharp_s <= self._until_s(plan, end_s)
 
     def _until_s(self, plan: Plan, end_s: float) -> float:
         """When to begin with painting, so that it ends in time."""
         n_keys = max(self.evidence.n_answers(), default=1)
-        return end_s - SAFETY * self._paint_s(plan.carry, len(self.span) / n_keys)
+        return end_s - SAFETY * self._costs.paint_s(plan.carry, len(self.span) / n_keys)
 
     def _close(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Carry, fuse, paint, until it is time to copy."""
@@ -497,26 +408,17 @@ class WindowRun:
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""
-        started, evidence, threads = self._now_s(), self.evidence, self.engine.threads
-        n_keys, n_frames = len(evidence.answers[painting.network]), len(self.span)
-        n_pixels = self.size[0] * self.size[1]
-        each_s = threads * self._paint_s(painting.carry, n_frames / n_keys) / n_frames
-        sharp_s = math.inf if painting.carry == COPY else threads * self._sharp_s
-        copy_s = self._copy_s(float(n_pixels))
+        started, costs, threads = self._now_s(), self._costs, self.engine.threads
+        n_keys, n_frames = len(self.evidence.answers[painting.network]), len(self.span)
+        each_s = threads * costs.paint_s(painting.carry, n_frames / n_keys) / n_frames
+        sharp_s, copy_s = threads * costs.sharp_s, costs.copy_s(1)
         brush = Hurried(self._new_sure(), self._now_s, end_s, n_frames, threads, each_s, sharp_s, copy_s)
-        missing = evidence.paint(self._crew, painting.carry, painting.network, out, brush)
+        missing = self.evidence.paint(self._crew, painting.carry, painting.network, out, brush)
         self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
-        if painting.carry == COPY:
-            work = float(n_keys * n_pixels)
-        else:
-            work = self._work(evidence.n_sources) * (n_frames - len(missing)) / n_frames
-        sharpening_s, (n_copied, copying_s) = sum(brush.sharp.values()) / threads, evidence.copied
-        painting_s = max(self._now_s() - started - sharpening_s - copying_s, 0.0)
-        self.books.book("fusing and pixels", work, painting_s, self._paint_line)
-        if n_copied:
-            self.books.book("copying", float(n_copied * n_pixels), copying_s, self._copy_line)
-        if brush.sharp:
-            self.books.book("edges", float(len(brush.sharp) * n_pixels), sharpening_s, self._sharp_line)
+        sharpening_s, (n_copied, copying_s) = sum(brush.sharp.values()) / threads, self.evidence.copied
+        costs.painted(painting.carry, n_keys, len(missing), self._now_s() - started - sharpening_s - copying_s)
+        costs.copied(n_copied, copying_s)
+        costs.sharpened(len(brush.sharp), sharpening_s)
 
     def paint_again(self, painting: Painting, out: UInt8) -> None:
         """Write labels to `out` as it was done before."""
@@ -533,7 +435,7 @@ class WindowRun:
         out[:] = int(np.argmax(self.engine.prior))
         self._new_sure()[:] = int(255 * self.engine.prior.max())
         self.paintings.append(Painting(len(self.read), len(self.evidence.asks), PRIOR, ""))
-        self.books.ledger.note("the budget is short: prior")
+        self.ledger.note("the budget is short: prior")
 
 
 def _stride_of(decoded: Sequence[int]) -> int:

@@ -1,6 +1,8 @@
 """Write labels as indexed PNGs and as an overlay on the video."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,8 @@ from budgetseg.video.png import read_index_png, write_index_png
 
 __all__ = ["read_label_pngs", "write_label_pngs", "write_overlay"]
 
+_TOGETHER = 256  # files that are written before it is asked whether all went well
+
 
 def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems: Sequence[str] | None = None) -> None:
     """One indexed PNG per frame in `folder`: the class index is the pixel, the palette shows its colour.
@@ -27,12 +31,21 @@ def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems:
     stems : T file names without suffix; 000000, 000001, ... if None
     """
     names = [f"{t:06d}" for t in range(len(labels))] if stems is None else list(stems)
-    _check_labels(labels, classes, names)
+    _check_names(names, len(labels))
     palette = np.zeros((256, 3), np.uint8)
     palette[: len(classes)] = classes.colours
-    with atomic_folder(folder) as part:
-        for name, indices in zip(names, labels, strict=True):
-            write_index_png(part / f"{name}.png", indices, palette)
+    with atomic_folder(folder) as part, ThreadPoolExecutor(os.cpu_count()) as pool:
+        files = [part / f"{name}.png" for name in names]
+        for first in range(0, len(files), _TOGETHER):  # an error is met soon, and little is waiting
+            some = slice(first, first + _TOGETHER)
+            list(pool.map(lambda file, own: _write_png(file, own, palette, classes), files[some], labels[some]))
+
+
+def _write_png(file: Path, indices: UInt8, palette: UInt8, classes: Classes) -> None:
+    beyond = indices[(indices >= len(classes)) & (indices != IGNORE)]
+    if beyond.size:
+        raise VideoError(f"label {beyond[0]} is none of the {len(classes)} classes; check the class list")
+    write_index_png(file, indices, palette)
 
 
 def read_label_pngs(folder: str | Path) -> UInt8:
@@ -88,14 +101,11 @@ def _mean_rate(video: Video) -> float:
     return (len(video.times_s) - 1) / span_s if span_s > 0 else 25.0
 
 
-def _check_labels(labels: UInt8, classes: Classes, names: list[str]) -> None:
-    if len(names) != len(labels):
-        raise VideoError(f"stems must name each of the {len(labels)} frames. Got {len(names)}; give one per frame")
+def _check_names(names: list[str], n_frames: int) -> None:
+    if len(names) != n_frames:
+        raise VideoError(f"stems must name each of the {n_frames} frames. Got {len(names)}; give one per frame")
     if len(set(names)) != len(names):
         raise VideoError("stems must differ, or one label file would replace another; rename the frames")
-    unknown = np.setdiff1d(np.unique(labels), [*range(len(classes)), IGNORE])
-    if unknown.size:
-        raise VideoError(f"label {unknown[0]} is none of the {len(classes)} classes; check the class list")
 
 
 def _check_fits(video: Video, labelling: Labelling | None, ids: Int32 | None) -> None:

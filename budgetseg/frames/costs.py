@@ -1,0 +1,150 @@
+"""What labelling a window frame by frame costs: foretold by what it took before, and learned from what it takes now."""
+
+from collections.abc import Sequence
+
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.evidence import Evidence, n_heard
+from budgetseg.frames.plan import COPY, REACH
+from budgetseg.frames.reader import Reader
+from budgetseg.inference.ledger import Books, Entry, Ledger
+
+__all__ = ["WindowCosts"]
+
+SLACK = 1.1
+"""A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
+KNOWN = 2.0
+"""What was known before counts as so many questions."""
+COPY_S = 4e-10
+"""Seconds a pixel to copy labels, where it was never done."""
+HEARD_WORK = 22.0
+"""Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
+
+
+class WindowCosts:
+    """Seconds of each kind of work in a window, all threads taking part.
+
+    Parameters
+    ----------
+    engine : labels it
+    evidence : what is known of it, which only grows
+    reader : of the video
+    size : rows and columns of a frame
+    ledger : of the window
+
+    Attributes
+    ----------
+    books : where costs are written down and learned
+    """
+
+    def __init__(
+        self, engine: FrameEngine, evidence: Evidence, reader: Reader, size: tuple[int, int], ledger: Ledger
+    ) -> None:
+        self.books = Books(ledger, engine.stages)
+        self._evidence, self._reader, self._threads = evidence, reader, engine.threads
+        self._n_pixels, self._n_cells = float(size[0] * size[1]), engine.cells[0] * engine.cells[1]
+        self._asked_s: dict[str, list[float]] = {}
+
+    def decode_s(self, n_frames: int) -> float:
+        """To decode so many frames."""
+        return self.books.decoding_s(self._reader.line, n_frames * self._n_pixels, self._reader.can_skip)
+
+    def flow_s(self, carry: str, n_pairs: int) -> float:
+        """To find the flow of so many pairs of frames."""
+        return 0.0 if carry == COPY else self.books.foretold_s(self._line(f"flow {carry}"), n_pairs * self._n_pixels)
+
+    def paint_s(self, carry: str, frames_a_key: float) -> float:
+        """To carry, fuse and paint all frames, where every so many are key frames."""
+        n_frames = self._evidence.n_frames
+        if carry == COPY:
+            return self.copy_s(n_frames) + self._painting_s(n_frames * self._n_pixels / frames_a_key)
+        by_network = sorted(self._evidence.n_answers())
+        beside = (2 * REACH + 1) * sum(by_network[:-1])
+        return self._painting_s(self._work(n_frames * n_heard(frames_a_key) + beside))
+
+    def copy_s(self, n_frames: int) -> float:
+        """To copy the labels of so many frames."""
+        line, n_pixels = self._line("copy"), n_frames * self._n_pixels
+        return self.books.foretold_s(line, n_pixels) if line in self.books.stages else n_pixels * COPY_S
+
+    @property
+    def sharp_s(self) -> float:
+        """To paint a frame along its edges, on top of painting it."""
+        return self.books.foretold_s(self._line("sharpen"), self._n_pixels)
+
+    def ask_s(self, network: str) -> float:
+        """For a question: what was known before, corrected by what was seen here."""
+        known_s = self.books.foretold_s(self._line(network), 1.0)
+        seen_s = self._asked_s.get(network, [])
+        return (KNOWN * known_s + sum(seen_s) / self._threads) / (KNOWN + len(seen_s))
+
+    def call_s(self, network: str) -> float:
+        """That must be left to one thread for a question."""
+        lately_s = sorted(self._asked_s.get(network, [0.0])[-3:])  # one that waited for a core says little
+        return SLACK * max(self._threads * self.ask_s(network), lately_s[len(lately_s) // 2])
+
+    def decoded(self, n_frames: int, seconds: float) -> None:
+        """So many frames were."""
+        self.books.book("decode", n_frames * self._n_pixels, seconds, self._reader.line)
+
+    def found_flow(self, carry: str, n_pairs: int, seconds: float) -> None:
+        """Of so many pairs of frames."""
+        self.books.book("flow", n_pairs * self._n_pixels, seconds, self._line(f"flow {carry}"))
+
+    def painted(self, carry: str, n_keys: int, n_late: int, seconds: float) -> None:
+        """All frames were, by so many key frames, but for those that came too late."""
+        n_frames = self._evidence.n_frames
+        work = n_keys * self._n_pixels
+        if carry != COPY:
+            work = self._work(self._evidence.n_sources) * (n_frames - n_late) / n_frames
+        self.books.book("fusing and pixels", work, max(seconds, 0.0), self._line("paint"))
+
+    def copied(self, n_frames: int, seconds: float) -> None:
+        """So many frames were."""
+        if n_frames:
+            self.books.book("copying", n_frames * self._n_pixels, seconds, self._line("copy"))
+
+    def sharpened(self, n_frames: int, seconds: float) -> None:
+        """So many frames were painted along edges."""
+        if n_frames:
+            self.books.book("edges", n_frames * self._n_pixels, seconds, self._line("sharpen"))
+
+    def answered(self, network: str, seconds: float) -> None:
+        """A question was, on its thread; `asked` takes note of many."""
+        self._asked_s.setdefault(network, []).append(seconds)
+
+    def cut_off(self, network: str, seconds: float) -> None:
+        """A question was, after so long: it takes at least that."""
+        if seconds > self._threads * self.ask_s(network):
+            self._learn(network, [seconds])
+
+    def n_answered(self) -> dict[str, int]:
+        """By network."""
+        return {name: len(seen_s) for name, seen_s in self._asked_s.items()}
+
+    def asked(self, before: dict[str, int], planned_s: dict[str, float], seconds: float) -> None:
+        """All questions since `before` took so long together; `planned_s` is what one was foretold to take."""
+        total_s = 0.0
+        for name, seen_s in self._asked_s.items():
+            new_s, each_s = seen_s[before.get(name, 0) :], planned_s.get(name, 0.0)
+            if new_s:
+                total_s += each_s * len(new_s)
+                entry = Entry(each_s * len(new_s) * self._threads, sum(new_s), len(new_s))
+                self.books.ledger.descriptors.setdefault(name, Entry()).merge(entry)
+                self._learn(name, new_s)
+        self.books.ledger.stages.setdefault("networks", Entry()).add(total_s, seconds)
+
+    def _learn(self, network: str, took_s: Sequence[float]) -> None:
+        """What questions cost, from what these took, each on its thread."""
+        stages = self.books.stages
+        stages.observe(self._line(network), len(took_s), sum(took_s) / self._threads / stages.contention.stretch)
+
+    def _painting_s(self, work: float) -> float:
+        return self.books.foretold_s(self._line("paint"), work)
+
+    def _work(self, heard: float) -> float:
+        """Of painting all frames, each key frame being heard so often in all."""
+        return self._evidence.n_frames * self._n_pixels + HEARD_WORK * heard * self._n_cells
+
+    def _line(self, work: str) -> str:
+        """What the costs of a kind of work are known by."""
+        return f"frames {work} {self._threads}"
