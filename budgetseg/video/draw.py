@@ -25,7 +25,8 @@ def blend(frame: UInt8, labels: UInt8, colours: UInt8, opacity: float = 0.5) -> 
     table[: len(colours)] = colours
     tint = cv2.applyColorMap(labels, table[:, None])  # table[labels], nine times as fast
     tinted = np.asarray(cv2.addWeighted(frame, 1.0 - opacity, tint, opacity, 0.0), np.uint8)
-    np.copyto(tinted, frame, where=(labels >= len(colours))[..., None])
+    if labels.max(initial=0) >= len(colours):
+        np.copyto(tinted, frame, where=(labels >= len(colours))[..., None])
     return tinted
 
 

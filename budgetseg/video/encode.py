@@ -24,7 +24,7 @@ __all__ = ["VideoWriter"]
 
 _LOWEST_RATE = Fraction(1, 1001)  # a time lapse with longer waits plays faster than it was
 _BT709 = 1  # of the colour matrices that a stream can name
-_ENCODERS = {"libx264": {"crf": "20", "preset": "veryfast"}, "mpeg4": {"qmin": "2", "qmax": "5"}}
+_ENCODERS = {"libx264": {"crf": "22", "preset": "superfast"}, "mpeg4": {"qmin": "2", "qmax": "5"}}
 
 
 class VideoWriter:
