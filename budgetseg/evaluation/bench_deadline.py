@@ -86,7 +86,7 @@ def _summary(rows: Sequence[Row], load: str) -> Row:
 
 def _could_fit(row: Row) -> bool:
     """Whether some piece of work was left that is small enough for what a run may leave of its budget."""
-    return bool(row["work_left"]) and row["next_s"] <= (1 - ENOUGH) * row["budget_s"]
+    return bool(0 < row["next_s"] <= (1 - ENOUGH) * row["budget_s"])
 
 
 def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) -> Row:

@@ -48,7 +48,8 @@ class Hurried:
     end_s : when all must be done
     n_frames : to be painted
     threads : that paint
-    frame_s, sharp_s, copy_s : of a thread for a frame: to fuse and paint it, to follow its edges on top, to copy it
+    frame_s, sharp_s : of a thread for a frame: to fuse and paint it, to follow its edges on top
+    copy_s : of all threads, to copy a frame
     sharp : frames painted along edges, and the seconds that this took
     skip : none
     """

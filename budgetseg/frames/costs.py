@@ -84,7 +84,8 @@ class WindowCosts:
 
     def decoded(self, n_frames: int, seconds: float) -> None:
         """So many frames were."""
-        self.books.book("decode", n_frames * self._n_pixels, seconds, self._reader.line)
+        if n_frames:
+            self.books.book("decode", n_frames * self._n_pixels, seconds, self._reader.line)
 
     def found_flow(self, carry: str, n_pairs: int, seconds: float) -> None:
         """Of so many pairs of frames."""
@@ -93,7 +94,7 @@ class WindowCosts:
     def painted(self, carry: str, n_keys: int, n_late: int, seconds: float) -> None:
         """All frames were, by so many key frames, but for those that came too late."""
         n_frames = self._evidence.n_frames
-        work = n_keys * self._n_pixels
+        work = (n_keys - n_late) * self._n_pixels
         if carry != COPY:
             work = self._work(self._evidence.n_sources) * (n_frames - n_late) / n_frames
         self.books.book("fusing and pixels", work, max(seconds, 0.0), self._line("paint"))

@@ -14,13 +14,13 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Painting
 from budgetseg.frames.reader import Reader
-from budgetseg.frames.window import WindowRun
+from budgetseg.frames.window import SEARCH, WindowRun
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.request import Request
-from budgetseg.inference.space import LARGE, made_ready, room_for
+from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
@@ -30,8 +30,6 @@ __all__ = ["ByFrames", "WindowTrace", "foretell_score", "label_frames", "replay_
 WINDOW_BYTES = 400_000_000
 PAGE = 4096
 """Bytes that are touched at once."""
-SEARCH = 0.25
-"""Share of the budget in which a file is looked through for frames that decode without others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +165,7 @@ class _Job:
         n_frames = self.source.n_frames or self.source.count()
         labels = [room_for(n_frames, self.size) for _ in self.request.budgets]
         ledgers = [Ledger(None, self.request.scope) for _ in labels]
-        if labels[0].size > LARGE:
+        if n_bytes(labels) > LARGE:
             self._make_ready(crew, labels, ledgers)
         least = float(self.engine.prior.max())
         done = ByFrames(labels, ledgers, [], _plan_of(self.source, n_frames), least=least)
@@ -197,7 +195,7 @@ class _Job:
         ready_s = self.clock() - began
         self.started += ready_s
         for ledger in ledgers:
-            ledger.note(made_ready(sum(own.size for own in labels), ready_s))
+            ledger.note(made_ready(n_bytes(labels), ready_s))
 
     def _window(self, crew: Crew, span: range) -> WindowRun:
         run = WindowRun(self.engine, crew, self.reader, span, self.size, Ledger(None), self._now_s)
@@ -228,12 +226,11 @@ class _Job:
 
     def _plan_reading(self, crew: Crew, n_frames: int) -> None:
         """Read only frames that decode without others, where there is no time to decode all."""
-        budget = self.request.budgets[-1]
-        self.reader.patience_s = SEARCH * budget.amount
-        if budget.is_share or self.reader.can_skip:
+        budget, whole = self.request.budgets[-1], range(n_frames)
+        if budget.is_share or not self.reader.may_leave_out:
             return
-        if self._window(crew, range(n_frames)).plan(budget.amount, decoding=1 / DOUBT) is None:
-            self.reader.leave_out()
+        if self._window(crew, whole).plan(budget.amount, decoding=1 / DOUBT) is None:
+            self.reader.leave_out(whole, lambda: self._now_s() > SEARCH * budget.amount)
 
     def _ask_again(self, run: WindowRun, earlier: WindowTrace) -> None:
         """What an earlier run knew; the clock stands still meanwhile, since that run has paid for it."""
@@ -251,7 +248,8 @@ class _Job:
             own_s = budget.amount if not budget.is_share else budget.amount * run.full_s() + (ledger.budget_s or 0.0)
             share_s = (own_s - ledger.spent_s) * (1 if budget.is_share else len(run.span) / n_left)
             out = done.labels[j][run.span.start : run.span.stop]
-            work_left = run.label(began_s + share_s, own_s, out)
+            is_last = j == len(before) - 1 and not budget.is_share
+            work_left = run.label(began_s + share_s, own_s, out, is_last)
             whole = ledger.plus(run.ledger)
             spent_s = ledger.spent_s + self._now_s() - began_s
             done.ledgers[j] = replace(whole, budget_s=own_s, spent_s=spent_s, work_left=work_left or ledger.work_left)

@@ -1,10 +1,8 @@
 """Frames of a video by number, a window after the other."""
 
-import math
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain
 
 from budgetseg.types import UInt8
 from budgetseg.video import VideoSource
@@ -24,49 +22,69 @@ class Reader:
 
     Attributes
     ----------
+    line : what the costs of reading are known by
     can_skip : whether frames can be left out without decoding them
-    may_leave_out : whether those that need others may yet be
-    alone : numbers of the only frames that are read, where that was decided; None for any
-    patience_s : seconds in which the file is looked through for those
+    may_leave_out : whether that may yet be so, by reading only frames that decode without others
+    alone : numbers of those, where it was decided; None for any
+    n_decoded : frames until now, those that nobody had asked for included
     """
-
-    can_skip = may_leave_out = False
-    alone: Sequence[int] | None = None
-    patience_s = math.inf
 
     def __init__(self, source: VideoSource, threads: int) -> None:
         if isinstance(source.clip, ImageFolder | Container):
             source = replace(source, clip=replace(source.clip, threads=threads))
         self._source, self._stream, self._at = source, iter(source), 0
-        self.can_skip, self.may_leave_out = source.can_skip, isinstance(source.clip, Container)
         self._times: dict[int, int] = {}
+        self.line = f"decode {source.clip.path.suffix}"
+        self.can_skip, self.may_leave_out = source.can_skip, isinstance(source.clip, Container)
+        self.alone: Sequence[int] | None = None
+        self.n_decoded = 0
 
-    @property
-    def line(self) -> str:
-        """What the costs of reading are known by."""
-        return f"decode {self._source.clip.path.suffix}" + " alone" * (self.alone is not None)
+    def leave_out(self, numbers: range, enough: Callable[[], bool] = lambda: False) -> bool:
+        """From now on read only frames that decode without others; False where none of these is known to.
 
-    def leave_out(self, first: int = 0) -> bool:
-        """From now on read only frames that decode without others; False where none from `first` on are known."""
-        until = time.perf_counter() + self.patience_s
-        self._times, self.may_leave_out = self._source.alone(lambda: time.perf_counter() > until), False
-        if any(number >= first for number in self._times):
-            self.alone, self.can_skip = sorted(self._times), True
-        return self.can_skip
+        `enough` ends the search for them.
+        """
+        times, self.may_leave_out = self._source.alone(enough), False
+        first = next((number for number in times if number in numbers), None)
+        # Whether it is true shows when one is decoded.
+        if first is None or not list(self._source.pick_alone({first: times[first]})):
+            return False
+        self._times, self.alone, self.can_skip = times, sorted(times), True
+        self.line += " alone"
+        return True
 
-    def read(self, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
-        """Frames (H, W, 3) with their numbers; less where the video ends before it said so."""
-        if self.alone is not None:
-            for number, frame in self._source.pick_alone({number: self._times[number] for number in numbers}):
-                yield number, frame.pixels
-            return
-        if self.can_skip:
-            for number, frame in zip(numbers, self._source.pick(numbers), strict=True):
-                yield number, frame.pixels
-            return
+    def read(self, numbers: Sequence[int], late: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, UInt8]]:
+        """Frames (H, W, 3) with their numbers; less where the video ends before it said so.
+
+        Where others must be decoded on the way to one, that ends when it is `late`.
+        """
+        found: Iterator[tuple[int, UInt8]]
+        if self.can_skip and self.alone is None:
+            found = zip(numbers, (frame.pixels for frame in self._source.pick(numbers)), strict=True)
+        else:
+            found = chain(
+                self._in_order([number for number in numbers if number not in self._times], late),
+                self._alone({number: self._times[number] for number in numbers if number in self._times}),
+            )
+        for one in found:
+            self.n_decoded += 1
+            yield one
+
+    def _in_order(self, numbers: Sequence[int], late: Callable[[], bool]) -> Iterator[tuple[int, UInt8]]:
         for number in numbers:
-            for found in islice(self._stream, number - self._at, number - self._at + 1):
-                self._at = number + 1
-                yield number, found.pixels
-            if self._at != number + 1:
+            if number < self._at:  # it went by
+                continue
+            for frame in self._stream:
+                self._at += 1
+                if self._at == number + 1:
+                    yield number, frame.pixels
+                    break
+                self.n_decoded += 1
+                if late():
+                    return
+            else:
                 return
+
+    def _alone(self, times: dict[int, int]) -> Iterator[tuple[int, UInt8]]:
+        if times:
+            yield from ((number, frame.pixels) for number, frame in self._source.pick_alone(times))

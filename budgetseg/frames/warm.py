@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -51,9 +51,10 @@ class _Street(Reader):
     """Frames that are there already."""
 
     def __init__(self, frames: UInt8) -> None:
-        self._frames, self.can_skip = frames, True
+        self._frames, self.line = frames, ""
+        self.can_skip, self.may_leave_out, self.alone, self.n_decoded = True, False, None, 0
 
-    def read(self, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
+    def read(self, numbers: Sequence[int], late: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, UInt8]]:  # noqa: ARG002
         return ((number, self._frames[number]) for number in numbers)
 
 

@@ -5,6 +5,7 @@ plan ─► read ─► the first key frames ─► plan again ─► flow ─�
 
 import logging
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,9 +25,10 @@ from budgetseg.frames.order import fill, key_frames, spread
 from budgetseg.frames.plan import COPY, FINE, STRIDES, Plan, Prices, Recipe, choose
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.stages import DOUBT
 from budgetseg.types import UInt8
 
-__all__ = ["PRIOR", "WindowRun"]
+__all__ = ["PRIOR", "SEARCH", "WindowRun"]
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ CLEARLY = 1.25
 """So many times the time that is left must reading take, before frames that need others are left out."""
 FIRST = 4
 """Frames for each thread after which it is looked whether reading is in time."""
+SEARCH = 0.25
+"""Share of the time that is left in which a file is looked through for those that need none."""
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
@@ -91,18 +95,28 @@ class WindowRun:
     def _strides(self) -> Sequence[int]:
         """Every how many frames one may be decoded."""
         if self._reader.alone is not None:
-            return [max(1, len(self.span) // max(len(self._missing(1)) + len(self.evidence.frames), 1))]
+            return [self._gap]
         if self._is_read:
             return [self._stride]
         strides: Sequence[int] = STRIDES if self._reader.can_skip else STRIDES[:1]
         return [stride for stride in strides if self._stride % stride == 0]
+
+    @property
+    def _gap(self) -> int:
+        """Frames to each that is read, where only those are that decode alone."""
+        return max(1, len(self.span) // max(len(self._missing(1)) + len(self.evidence.frames), 1))
+
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether frames that are read are too far apart for flow."""
+        return self._reader.alone is not None and self._gap > STRIDES[-1]
 
     def full_s(self) -> float:
         """Seconds that everything would cost."""
         prices, best = self._prices(), self._recipes[-1]
         n = len(self.span)
         each_s = best.views * prices.ask_s[best.network] + prices.sharp_s
-        carry = FINE if self._reader.alone is None else COPY
+        carry = COPY if self._is_sparse else FINE
         return prices.base_s(1, carry) + prices.paint_s(carry, 1.0) + n * each_s
 
     def _prices(self, decoding: float = 1.0) -> Prices:
@@ -124,8 +138,8 @@ class WindowRun:
         return sum(answer.views >= recipe.views for answer in answers)
 
     def _base_s(self, stride: int, carry: str, decoding: float) -> float:
-        if carry != COPY and self._reader.alone is not None:
-            return math.inf  # too far apart for flow
+        if carry != COPY and self._is_sparse:
+            return math.inf
         is_as_read = self._is_read or stride == self._stride
         n_pairs = len(self.evidence.flow_pairs(carry)) if is_as_read else -(-len(self.span) // stride) - 1
         n_to_read = 0 if self._is_read else len(self._missing(stride))
@@ -136,23 +150,25 @@ class WindowRun:
         n, alone = len(self.span), self._reader.alone
         wanted = sorted({*range(0, n, stride), n - 1})
         if alone is not None:
-            wanted = [number - self.span.start for number in alone if number in self.span]
+            inside = alone[bisect_left(alone, self.span.start) : bisect_left(alone, self.span.stop)]
+            wanted = [number - self.span.start for number in inside]
         return [t for t in wanted if t not in self.evidence.frames]
 
     # Doing
 
-    def label(self, deadline_s: float, budget_s: float, out: UInt8) -> bool:
+    def label(self, deadline_s: float, budget_s: float, out: UInt8, is_last: bool = True) -> bool:
         """Spend until shortly before the deadline, and write labels to `out` (T, H, W); False where all was done.
 
-        The deadline is in seconds since the clock started; `budget_s` is what the window has of it.
+        The deadline is in seconds since the clock started; `budget_s` is what the window has of it. Where there is no
+        time to decode all of a file, those that need others are left out for good, if it is the last budget.
         """
         end_s = deadline_s if deadline_s == math.inf else deadline_s - MARGIN * budget_s - MARGIN_S
         self._is_read = False
         plan = self.plan(end_s - self._now_s())
-        if plan is None and not self._reader.can_skip:  # decoding may be quicker than is known, and less may do
-            plan = self.plan(end_s - self._now_s(), decoding=0.0)
+        if plan is None:  # decoding may be quicker than is known, and of a file less of it may do
+            plan = self.plan(end_s - self._now_s(), decoding=1 / DOUBT if self._reader.can_skip else 0.0)
         if plan is not None:
-            self._read(plan.stride, end_s)
+            self._read(plan.stride, end_s, is_last)
             self._is_read = True
             plan = self._begin(end_s)
         self._say_plan(plan)
@@ -160,7 +176,7 @@ class WindowRun:
             self._paint_prior(out)
             return True
         work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
-        self.ledger.next_s = self._next_s() if work_left else 0.0
+        self.ledger.next_s = self._next_s(plan) if work_left else 0.0
         self._close(plan, end_s, out)
         return work_left or self._reader.alone is not None
 
@@ -176,13 +192,14 @@ class WindowRun:
         """Read frames and ask questions again, those that are not there yet."""
         new = [t for t in read if t not in self.evidence.frames]
         if new:
-            left = sorted(new)
-            while left:  # whoever stops the run now waits for what was there before
-                left = self._read_while(left, lambda: math.inf)
-            self.read[len(self.read) - len(new) :] = new
+            numbers = [self.span.start + t for t in sorted(new)]
+            is_whole = numbers[-1] - numbers[0] == len(numbers) - 1
+            if not is_whole and self._reader.may_leave_out:
+                self._reader.leave_out(self.span)  # as that run did
+            for number, pixels in self._reader.read(numbers):
+                self.evidence.frames[number - self.span.start] = pixels
+            self.read += new
             self._stride = _stride_of(self.evidence.decoded)
-            if not self._reader.can_skip and sorted(self.read) != list(range(len(self.read))):
-                self._reader.leave_out()  # as that run did
         known = set(self.evidence.asks)
         self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
         self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
@@ -205,14 +222,10 @@ class WindowRun:
 
     def _begin(self, end_s: float) -> Plan | None:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
-        if not self.evidence.frames and self._reader.alone is None:
+        if self._reader.n_decoded == 0:
             raise VideoError("the video gives no frame; check the file")
         if not self.evidence.answers:
-            first = self.plan(end_s - self._now_s())
-            if first is not None and self.evidence.frames:
-                keys = self._keys(first)[: self.engine.threads]
-                asks = (Ask(first.recipe.network, key) for key in keys)
-                self.ask_all(asks, end_s - self._costs.paint_s(COPY, float(len(self.span))))
+            self._ask_first(end_s)
         if not self.evidence.answers:
             return None
         plan = self.plan(end_s - self._now_s()) or self._least()
@@ -220,56 +233,62 @@ class WindowRun:
             plan = replace(plan, carry=COPY)
         return plan
 
+    def _ask_first(self, end_s: float) -> None:
+        """By the plan, a question for each thread; one to the cheapest network, where no plan fits any more."""
+        plan, decoded = self.plan(end_s - self._now_s()), self.evidence.decoded
+        if plan is not None:
+            network, keys = plan.recipe.network, self._keys(plan)[: self.engine.threads]
+        else:
+            network, keys = self._recipes[0].network, decoded[len(decoded) // 2 :][:1]
+        asks = (Ask(network, key) for key in keys)
+        self.ask_all(asks, end_s - self._costs.paint_s(COPY, float(len(self.span))))
+
     def _least(self) -> Plan:
         """What is always possible with what there is: labels of the network that has spoken most are copied."""
         name = max(self.evidence.answers, key=lambda name: len(self.evidence.answers[name]))
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
         return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, False, 0.0, 0.0)
 
-    def _read(self, stride: int, end_s: float) -> None:
+    def _read(self, stride: int, end_s: float, may_leave_out: bool) -> None:
         """Read every so many frames; fewer, where it takes longer than was foretold."""
-        wanted, before = self._missing(stride), len(self.read)
-        self._stride = stride
-        n_wanted, n = len(wanted), len(self.span)
-        least_s = self._costs.paint_s(COPY, float(n)) + self.engine.threads * min(self._ask_s().values())
+        wanted, before, reader = self._missing(stride), len(self.read), self._reader
+        self._stride, n_wanted = stride, len(wanted)
+        least_s = SAFETY * self._costs.paint_s(COPY, float(len(self.span)))
+        until_s = end_s - least_s - self.engine.threads * min(self._ask_s().values())
         while wanted:
-            missed = self._read_in_time(wanted, end_s - least_s)
-            if self.stopped() or self._now_s() > end_s - least_s:
+            missed = self._read_in_time(wanted, until_s, may_leave_out and reader.may_leave_out)
+            if self.stopped() or self._now_s() > until_s:
                 break
-            if self._reader.can_skip:
+            if reader.can_skip:
                 wanted = missed[1::2]
-            elif missed and self._reader.may_leave_out:
-                is_less = self._reader.leave_out(self.span.start + missed[0])
+            elif missed and may_leave_out and reader.may_leave_out:
+                first, search_s = self.span.start + missed[0], self._now_s() + SEARCH * (until_s - self._now_s())
+                is_less = reader.leave_out(range(first, self.span.stop), lambda: self._now_s() > search_s)  # noqa: B023
                 wanted = self._missing(stride) if is_less else missed
             else:
                 break
         n_read = len(self.read) - before
-        if self._reader.alone is not None:
+        if reader.alone is not None:
             self.ledger.note("no time to decode all frames: only those that need no others were read")
         elif n_read < n_wanted and not self.stopped():
             self.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
 
-    def _read_in_time(self, wanted: list[int], until_s: float) -> list[int]:
-        """Read frames, and learn what that costs; what was not read."""
-        started, before = self._now_s(), len(self.read)
-        missed = self._read_while(wanted, lambda: until_s - self._now_s())
-        self._costs.decoded(len(self.read) - before, self._now_s() - started)
-        return missed
-
-    def _read_while(self, wanted: list[int], left_s: Callable[[], float]) -> list[int]:
-        """Read frames as long as all of them are likely to be there in time; what was not read."""
-        first, started, before = self.span.start, self._now_s(), len(self.read)
-        for k, (number, pixels) in enumerate(self._reader.read([first + t for t in wanted]), 1):
+    def _read_in_time(self, wanted: list[int], until_s: float, may_leave_out: bool) -> list[int]:
+        """Read frames as long as all of them are likely to be there in time, and learn what that costs; the others."""
+        first, started, n_before = self.span.start, self._now_s(), self._reader.n_decoded
+        numbers, missed = [first + t for t in wanted], []
+        for k, (number, pixels) in enumerate(self._reader.read(numbers, lambda: self._now_s() > until_s), 1):
             self.evidence.frames[number - first] = pixels
             self.read.append(number - first)
             each_s = (self._now_s() - started) / k
-            if left_s() < self._to_go(k, len(wanted)) * each_s or self.stopped():
+            n_to_go = self._to_go(k, len(wanted), may_leave_out)
+            if self._now_s() + each_s * max(n_to_go, 1.0) > until_s or self.stopped():
+                missed = [t for t in wanted if t > number - first]
                 break
-        else:
-            return []
-        return wanted[len(self.read) - before :]
+        self._costs.decoded(self._reader.n_decoded - n_before, self._now_s() - started)
+        return missed
 
-    def _to_go(self, n_read: int, n_wanted: int) -> float:
+    def _to_go(self, n_read: int, n_wanted: int, may_leave_out: bool) -> float:
         """Frames for which there must be time to read them, when some were; none, before these tell how long it takes.
 
         Where none can be left out it must be clear that there is no time: then only those that decode alone are read.
@@ -278,8 +297,8 @@ class WindowRun:
             return 0.0
         if self._reader.can_skip:
             return float(n_wanted - n_read)
-        is_telling = self._reader.may_leave_out and 8 * n_read >= n_wanted
-        return is_telling * (n_wanted - n_read) / CLEARLY
+        is_telling = may_leave_out and 8 * n_read >= n_wanted
+        return (n_wanted - n_read) / CLEARLY if is_telling else 0.0
 
     def find_flow(self, carry: str, end_s: float = math.inf) -> bool:
         """Whether there was time to find it."""
@@ -386,11 +405,14 @@ class WindowRun:
         """Whether a key frame is shown in the mirror: every other one."""
         return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
 
-    def _next_s(self) -> float:
+    def _next_s(self, plan: Plan) -> float:
         """That had to be left for the smallest question that was not asked."""
-        asked = Counter(ask.network for ask in self._issued)
-        most = {recipe.network: recipe.views * len(self.evidence.frames) for recipe in self._recipes}
-        return min((self._costs.call_s(name) for name, n in most.items() if asked[name] < n), default=0.0)
+        asked, n_frames = Counter(ask.network for ask in self._issued), len(self.evidence.frames)
+        own = {recipe.network: recipe.views * n_frames for recipe in self._recipes[self._recipes.index(plan.recipe) :]}
+        left = [name for name, n in own.items() if asked[name] < n]
+        if len({ask.frame for ask in self._issued}) < n_frames:
+            left += [recipe.network for recipe in self._recipes]
+        return min(map(self._costs.call_s, left), default=0.0)
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
         sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._costs.sharp_s

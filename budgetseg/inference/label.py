@@ -2,10 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice, repeat
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan, smaller
 from budgetseg.inference.request import Request
-from budgetseg.inference.space import LARGE, made_ready, room_for
+from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
-from budgetseg.inference.window import Engine, Known, WindowRun
+from budgetseg.inference.window import SAFETY, Engine, Known, WindowRun
 from budgetseg.types import UInt8
-from budgetseg.video import VideoSource
+from budgetseg.video import Frame, VideoSource
 
 __all__ = ["label_video"]
 
@@ -62,15 +62,15 @@ class _Job:
 
     def run(self, earlier: Earlier | None) -> Labelled:
         full, budgets = self.full, self.request.budgets
-        plan = full
+        plan, decoding = full, 1.0
         if earlier is not None:
             plan = earlier.plan  # its supervoxels are of such frames
         elif self.end_s < np.inf:
-            plan = self._first_plan()
+            plan, decoding = self._first_plan()
         self.plan, self.is_fixed = plan, earlier is not None
         self._say_plan()
         # Small budgets that are over before such a plan has any labels: the largest one decides.
-        floor_s = 0.0 if self.is_fixed or self.end_s == np.inf else self.floor.seconds(plan)
+        floor_s = 0.0 if self.is_fixed or self.end_s == np.inf else self.floor.seconds(plan, decoding=decoding)
         self.n_early = sum(budget.amount < floor_s for budget in budgets[:-1])
         self.done = Labelled([], [Ledger(None, self.request.scope) for _ in budgets], [], plan)
         for ledger in self.done.ledgers[: self.n_early]:
@@ -91,20 +91,22 @@ class _Job:
         """
         began = time.perf_counter()
         self.wholes = [self._by_prior(self.full.n_frames) for _ in self.request.budgets]
-        if self.wholes[0].size > LARGE:
+        if n_bytes(self.wholes) > LARGE:
             ready_s = time.perf_counter() - began
             self.started += ready_s
-            self._note(made_ready(sum(whole.size for whole in self.wholes), ready_s))
+            self._note(made_ready(n_bytes(self.wholes), ready_s))
 
-    def _first_plan(self) -> Plan:
-        """Before anything is read."""
+    def _first_plan(self) -> tuple[Plan, float]:
+        """Before anything is read; and how many times what is known of it decoding is taken to cost."""
+        decoding = 1.0
         plan = choose_plan(self.floor.in_time, self.end_s, self.floor.seconds)
         if plan.prior:  # nothing would be read, and what reading costs would never be known better
-            plan = choose_plan(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=1 / DOUBT))
-        return plan
+            decoding = 1 / DOUBT
+            plan = choose_plan(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=decoding))
+        return plan, decoding
 
     def _label_windows(self, known: Sequence[Known]) -> None:
-        n_done, windows = 0, self._windows()
+        n_done, windows = 0, self._windows([len(one.supervoxels.ids) for one in known])
         for k, read in enumerate(windows):
             if self.stopped() and k:
                 break
@@ -131,11 +133,20 @@ class _Job:
         elif n_done == 0:
             raise VideoError(f"'{self.source.name}' gives no frame; check the file")
         elif self.stopped() or self.is_late:
-            missing = self.full.n_frames - sum(len(part) for part in self.parts[-1])
-            if missing > 0 and self.source.n_frames is not None:
-                why = "stopped" if self.stopped() else "reading took too long"
-                self._note(f"{why}: the rest of the video has the most frequent class")
-                self._label_by_prior(missing)
+            self._label_rest(self.full.n_frames - sum(len(part) for part in self.parts[-1]))
+
+    def _label_rest(self, n_missing: int) -> None:
+        """Frames that were not read; of a file that does not say how many it has, there are none."""
+        why = "stopped" if self.stopped() else "reading took too long"
+        if self.source.n_frames is None:
+            self._note(f"{why}: only frames that were read have labels")
+        elif n_missing > 0:
+            self._note(f"{why}: the rest of the video has the most frequent class")
+            self._label_by_prior(n_missing)
+        else:
+            return
+        for ledger in self.done.ledgers:
+            ledger.work_left = True
 
     def _plan_again(self, n_read: int, n_done: int) -> None:
         """Do without more in this window, and those after it, where reading it took longer than was foretold."""
@@ -318,31 +329,38 @@ class _Job:
             if ledger.budget_s is None:
                 ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self._now_s(), True
 
-    def _windows(self) -> Generator[UInt8, None, None]:
-        """Frames, a window at a time; no more than there is time to label in the cheapest way."""
+    def _windows(self, lengths: Sequence[int]) -> Generator[UInt8, None, None]:
+        """Frames, a window at a time, the first of these lengths; no more than can be labelled in the cheapest way."""
         height, width = self.plan.read_size or self.plan.size
         self.read_stride, self.is_late = self.plan.stride, False
         frames = iter(worked_on(self.source, self.plan))
         longest = self.request.window or max(8, WINDOW_PIXELS // (height * width))
         n_windows = -(-self.plan.n_worked // longest)
-        length = -(-self.plan.n_worked // n_windows)
-        if self.source.n_frames is None:
-            length = longest
-        window = np.empty((length, height, width, 3), np.uint8)  # for one after the other
-        while not self.is_late:
-            n, started, least = 0, time.perf_counter(), cheapest(self.plan)
-            for frame in islice(frames, length):
-                window[n] = frame.pixels
-                n += 1
-                next_s = (time.perf_counter() - started) / n
-                if self._now_s() + next_s + self._read_floor_s(n, least) > self.end_s and not self.is_fixed:
-                    self.is_late = True
-                    break
+        length = longest if self.source.n_frames is None else -(-self.plan.n_worked // n_windows)
+        window = np.empty((max(length, *lengths, 0), height, width, 3), np.uint8)  # for one after the other
+        for wanted in chain(lengths, repeat(length)):
+            n = self._read(islice(frames, wanted), window)
             if n == 0:
                 return
-            spent_s = time.perf_counter() - started
-            self.books.book("decode", self.floor.decode_work(n, self.read_stride), spent_s, self.floor.decode_line)
             yield window[:n]
+            if self.is_late:
+                return
+
+    def _read(self, frames: Iterable[Frame], window: UInt8) -> int:
+        """Frames into a window, as long as there will be time to label them; how many."""
+        n, started = 0, time.perf_counter()
+        # Windows after the first must keep the stride: they begin where it says.
+        least = cheapest(self.plan, self.plan.stride if self.began_s else LONGEST_STRIDE)
+        for n, frame in enumerate(frames, 1):
+            window[n - 1] = frame.pixels
+            next_s = (time.perf_counter() - started) / n + SAFETY * self._read_floor_s(n, least)
+            if self._now_s() + next_s > self.end_s and not self.is_fixed:
+                self.is_late = True
+                break
+        if n:
+            work, spent_s = self.floor.decode_work(n, self.read_stride), time.perf_counter() - started
+            self.books.book("decode", work, spent_s, self.floor.decode_line)
+        return n
 
     def _enabled(self) -> int:
         if not self.plan.colour_only or "colour" not in self.engine.classifiers.names:

@@ -98,7 +98,7 @@ class Ledger:
         whole.cache_hits += other.cache_hits
         whole.cache_misses += other.cache_misses
         whole.work_left |= other.work_left
-        whole.next_s = other.next_s
+        whole.next_s = other.next_s or whole.next_s
         for line in other.notes:
             whole.note(line)
         return whole

@@ -88,9 +88,9 @@ def choose_plan(
     return last if floor_s(last) <= budget_s else replace(last, prior=True)
 
 
-def cheapest(full: Plan) -> Plan:
+def cheapest(full: Plan, longest_stride: int = LONGEST_STRIDE) -> Plan:
     """The last plan of the ladder before the prior."""
-    *_, last = _ladder(full, LONGEST_STRIDE)
+    *_, last = _ladder(full, longest_stride)
     return last
 
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Sequence
 from tempfile import TemporaryFile
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from budgetseg.errors import OutputError
 from budgetseg.types import UInt8
 
-__all__ = ["LARGE", "made_ready", "room_for"]
+__all__ = ["LARGE", "made_ready", "n_bytes", "room_for"]
 
 IN_MEMORY = 2 << 30
 """Bytes of labels that are kept in memory: 12,000 frames of 480×360."""
@@ -18,9 +19,14 @@ LARGE = 1 << 26
 """Bytes of labels from which on memory is made ready beside the budget: a gigabyte takes from 0.1 to 2.5 s."""
 
 
-def made_ready(n_bytes: int, seconds: float) -> str:
-    """What the user is told of it."""
-    return f"memory for labels, {n_bytes / 1e9:.2g} GB, was made ready in {seconds:.3g} s beside the budget"
+def n_bytes(labels: Sequence[UInt8]) -> int:
+    """Of memory that labels take, those in a file left out."""
+    return sum(own.size for own in labels if not isinstance(own, np.memmap))
+
+
+def made_ready(n: int, seconds: float) -> str:
+    """What the user is told of so many bytes."""
+    return f"memory for labels, {n / 1e9:.2g} GB, was made ready in {seconds:.3g} s beside the budget"
 
 
 def room_for(n_frames: int, size: tuple[int, int], value: int | None = None) -> UInt8:

@@ -22,11 +22,8 @@ _log = logging.getLogger(__name__)
 FORMAT = 2  # also when a stage counts its work in other units
 FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
+FAR_LESS, BELIEVED = 1.5, 0.75  # what took so many times less than was known has this weight: others only slow us down
 DOUBT = 4.0  # what was learned on a busy machine alone may take so many times less
-FAR_LESS, BELIEVED = (
-    1.5,
-    0.75,
-)  # what took so many times less than was known has this weight: only others slow work down
 
 
 class StageCosts:

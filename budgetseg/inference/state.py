@@ -223,13 +223,20 @@ def full_cost(world: World, enabled: int) -> float:
     return float(world.private_s[:, columns].sum() + shared_s)
 
 
-def least_cost(world: World, state: State) -> float:
+@njit(cache=True, nogil=True)
+def least_cost(world, state):  # type: ignore[no-untyped-def]
     """Seconds that the cheapest descriptor that is not there costs now, at a pace of 1; infinite where all are."""
-    paid = np.concatenate([[0.0], np.cumsum(state.due_s[world.needed, 0])])
-    costs_s = world.private_s + np.diff(paid[world.needs_first]).reshape(world.private_s.shape)
-    lacks = state.counts[ENABLED] & ~state.subsets
-    is_lacking = (lacks[:, None] >> np.arange(world.n_descriptors) & 1) > 0
-    return float(costs_s[is_lacking].min(initial=np.inf))
+    n, n_descriptors = world.private_s.shape
+    least_s = np.inf
+    for i in range(n):
+        lacks = state.counts[ENABLED] & ~state.subsets[i]
+        for d in range(n_descriptors):
+            cell, cost_s = i * n_descriptors + d, world.private_s[i, d]
+            if lacks >> d & 1 and cost_s < least_s:
+                for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+                    cost_s += state.due_s[world.needed[k], 0]
+                least_s = min(least_s, cost_s)
+    return least_s
 
 
 def _needed_by(world: World, columns: list[int]) -> Bool:

@@ -31,7 +31,7 @@ from budgetseg.supervoxels import Segmenter
 from budgetseg.supervoxels.tiers import FAST, tier_named
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
-__all__ = ["DESCRIPTORS", "Engine", "Known", "Step", "Strategy", "WindowRun"]
+__all__ = ["DESCRIPTORS", "SAFETY", "Engine", "Known", "Step", "Strategy", "WindowRun"]
 
 DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
 SAFETY = 1.15  # on what the end is foretold to cost
@@ -258,7 +258,7 @@ class WindowRun:
         self.live.late = lambda: False  # the other one holds on to this run, and so to its frames
         self._learn_asking()
         least_s = least_cost(self.world, self.episode.state)
-        has_work = least_s < np.inf
+        has_work = bool(least_s < np.inf)
         self.books.ledger.next_s = SLACK * self.engine.costs.pace * least_s if has_work else 0.0
         return has_work
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, dropwhile, islice, takewhile
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ __all__ = ["Container", "open_container"]
 
 _AVI, _Y4M = "avi", "yuv4mpegpipe"
 _PACKET_IS_FRAME = INDEXED | {_AVI, _Y4M}  # others (MPEG-TS) may split a frame into its fields
+
+_NOT_ONE_TO_ONE = {"mpeg4"}  # a packet of it may hold several frames, or none
 
 _WORTH_SEEKING = 24  # frames: before that, decoding from the start is as quick
 _REORDER = 64  # packets: no codec presents a frame further than this from where it is stored
@@ -105,31 +107,53 @@ class Container:
 
         Packets are read and not decoded, until `enough` says that this takes too long.
         """
+        first_pts = self.first_pts
         with opened(self.path) as (container, stream):
-            if container.format.name not in INDEXED:
+            is_numbered = container.format.name in INDEXED and stream.codec_context.name not in _NOT_ONE_TO_ONE
+            if not is_numbered or first_pts is None:
                 return {}
-            marks = [_mark(packet) for packet in takewhile(lambda _: not enough(), packets(container, stream))]
-        times = sorted(mark.pts for mark in marks if mark.is_shown and mark.pts is not None)
+            marks, is_all = _marks(container, stream, enough)
+        # What is shown before the first frame that decodes is left out by the decoder, too.
+        times = sorted(mark.pts for mark in marks if mark.is_shown and mark.pts is not None and mark.pts >= first_pts)
         if len(set(times)) < len(times) or any(mark.pts is None for mark in marks):
             return {}
-        keys = {mark.pts for mark in marks if mark.is_key and mark.is_shown}
+        certain = marks if is_all else marks[:-_REORDER]  # of those before, all that is shown earlier was seen
+        keys = {mark.pts for mark in certain if mark.is_key and mark.is_shown}
         return {number: pts for number, pts in enumerate(times) if pts in keys}
 
     def pick_alone(self, times: Mapping[int, int]) -> Iterator[Frame]:
-        """Frames of these numbers and timestamps, some of what `alone` gives; no others are decoded."""
-        reformatter, numbers = VideoReformatter(), {pts: number for number, pts in times.items()}
+        """Frames of these numbers and timestamps, some of what `alone` gives; no others are decoded.
+
+        Those that are damaged, or turn out to need others, are left out.
+        """
+        numbers = {pts: number for number, pts in times.items()}
+        reformatter, left = VideoReformatter(), set(numbers)
         with self._opened() as (container, stream):
-            for packet in chain(packets(container, stream), [None]):
-                if packet is not None and packet.pts not in numbers:
+            container.seek(min(numbers), stream=stream)
+            for packet in packets(container, stream):
+                if packet.pts not in left:
                     continue
-                with suppress(FFmpegError):  # of a damaged one nothing comes out
-                    for frame in stream.decode(packet):
-                        is_whole = (
-                            frame.pict_type == PictureType.I and not frame.is_corrupt
-                        )  # x264 may refresh in parts
-                        if is_whole and frame.pts in numbers:
-                            number = numbers[frame.pts]
-                            yield Frame(number, self._time_s(number, frame), upright_rgb(frame, reformatter))
+                left.remove(packet.pts)
+                yield from self._whole(stream, packet, numbers, reformatter)
+                if not left:
+                    break
+            yield from self._whole(stream, None, numbers, reformatter)
+
+    def _whole(
+        self,
+        stream: VideoStream,
+        packet: "Packet[VideoStream] | None",
+        numbers: Mapping[int, int],
+        reformatter: VideoReformatter,
+    ) -> Iterator[Frame]:
+        """Frames that a packet brings out of the decoder, None for all that are in it; of damaged ones nothing."""
+        with suppress(FFmpegError):
+            for frame in stream.decode(packet):
+                # x264 may refresh a picture in parts, and call the first of them a key frame.
+                is_whole = frame.pict_type == PictureType.I and not frame.is_corrupt
+                number = None if frame.pts is None else numbers.get(frame.pts)
+                if is_whole and number is not None:
+                    yield Frame(number, self._time_s(number, frame), upright_rgb(frame, reformatter))
 
     def _checked(self, start: int) -> Iterator[tuple[int, VideoFrame]]:
         """Numbered frames as `_numbered` gives them, with damage as VideoError."""
@@ -195,6 +219,20 @@ class Container:
             stream.thread_type = "AUTO"
             stream.codec_context.thread_count = self.threads or 0
             yield container, stream
+
+
+def _marks(container: InputContainer, stream: VideoStream, enough: Callable[[], bool]) -> tuple[list[_Mark], bool]:
+    """Of all packets up to one that cannot be read, or until it is enough; and whether these are all."""
+    marks: list[_Mark] = []
+    with suppress(FFmpegError):
+        for packet in container.demux(stream):
+            if enough():
+                break
+            if packet.size:
+                marks.append(_mark(packet))
+        else:
+            return marks, True
+    return marks, False
 
 
 def open_container(path: Path, span: Span, threads: int | None = None) -> Container:

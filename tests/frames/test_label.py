@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -293,8 +293,8 @@ def test_a_reader_who_is_clearly_late_leaves_out_frames_that_need_others(
     clock, own = believing(1e-4)
     plainly = Reader.read
 
-    def slowly(reader: Reader, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
-        for found in plainly(reader, numbers):
+    def slowly(reader: Reader, numbers: Sequence[int], *late: Callable[[], bool]) -> Iterator[tuple[int, UInt8]]:
+        for found in plainly(reader, numbers, *late):
             clock.pass_by(0.02 if reader.alone is None else 0.001)
             yield found
 
@@ -305,6 +305,8 @@ def test_a_reader_who_is_clearly_late_leaves_out_frames_that_need_others(
     n_first = next(k for k, t in enumerate(read) if k != t)
     assert 4 <= n_first < 12
     assert read[n_first:] == [t for t in open_video(film).alone() if t >= n_first]
+    again = replay_frames(own, open_video(film), first.windows, N_FRAMES, 1)
+    assert np.array_equal(first.labels[0], again.labels[0])
     second = label_frames(own, open_video(film), budgets(1.0), earlier=first.windows, clock=clock)
     assert list(second.windows[0].read) == read
     assert len(second.windows[0].asks) > len(first.windows[0].asks)
@@ -316,3 +318,42 @@ def test_decoding_that_is_believed_to_take_too_long_is_tried_and_known_better(fi
     assert list(labelled.windows[0].read) == list(range(N_FRAMES))
     assert not labelled.ledgers[0].notes
     assert own.stages.predict("decode .mp4", N_FRAMES * SIZE[0] * SIZE[1]) < 0.3
+
+
+def test_a_small_budget_leaves_no_frame_out_that_a_larger_one_has_time_for(
+    film: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, own = believing(1e-4)
+    plainly = Reader.read
+
+    def slowly(reader: Reader, numbers: Sequence[int], *late: Callable[[], bool]) -> Iterator[tuple[int, UInt8]]:
+        for found in plainly(reader, numbers, *late):
+            clock.pass_by(0.02)
+            yield found
+
+    monkeypatch.setattr(Reader, "read", slowly)
+    labelled = label_frames(own, open_video(film), budgets(0.3, 6.0), clock=clock)
+    first, second = labelled.windows[0].paintings
+    assert first.n_read < second.n_read == N_FRAMES
+    assert second.carry == "fine"
+
+
+@pytest.mark.parametrize("budget_s", [0.3, 0.5, 1.0, 1.5])
+def test_what_was_read_of_a_file_that_takes_too_long_has_labels(budget_s: float) -> None:
+    clock = Clock()
+    labelled = label_frames(
+        engine(clock, COSTS, read_s=0.001), source(street(100), clock, 0.02), budgets(budget_s), clock=clock
+    )
+    assert labelled.ledgers[0].spent_s <= budget_s
+    assert counts(labelled)
+    assert not any("prior" in note for note in labelled.ledgers[0].notes)
+
+
+def test_windows_of_a_file_that_takes_too_long_end_in_time_and_its_price_stays_true() -> None:
+    clock = Clock()
+    own = engine(clock, COSTS, read_s=0.02)
+    request = replace(budgets(0.6), window=20)
+    labelled = label_frames(own, source(street(100), clock, 0.02), request, clock=clock)
+    assert labelled.ledgers[0].spent_s <= 0.6 + 0.02
+    assert own.stages.predict("decode .stub", SIZE[0] * SIZE[1]) == pytest.approx(0.02, rel=0.05)
+    assert counts(labelled)

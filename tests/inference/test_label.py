@@ -19,7 +19,7 @@ from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference.carry import worked_on
 from budgetseg.inference.episode import Batch, Chooser, Episode, Selection
 from budgetseg.inference.label import label_video
-from budgetseg.inference.labelled import Labelled
+from budgetseg.inference.labelled import Earlier, Labelled
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import LADDER, Plan
 from budgetseg.inference.request import Request
@@ -339,6 +339,25 @@ def test_what_was_read_is_labelled_where_reading_takes_longer_than_the_budget(
     assert labels.shape == SHAPE
     assert len(np.unique(labels[:4])) > 1
     assert (labels[6:] == engine.classifiers.prior.argmax()).all()
+
+
+@pytest.mark.parametrize("window", [None, 4])
+def test_a_run_that_could_not_read_all_is_gone_on_from(
+    engine: Engine, street: Path, monkeypatch: pytest.MonkeyPatch, window: int | None
+) -> None:
+    with monkeypatch.context() as patch:
+        read_slowly(patch, 0.1)
+        first = label(engine, street, Budget(0.75), window=window)
+    n_read = sum(len(why.known.supervoxels.ids) for why in first.whys)
+    assert 2 < n_read < N_FRAMES
+    assert first.plan is not None
+    earlier = Earlier(first.plan, [why.known for why in first.whys])
+    second = label_video(engine, open_video(street), Request((UNLIMITED,), window=window or n_read), earlier=earlier)
+    lengths = [len(why.known.supervoxels.ids) for why in second.whys]
+    assert lengths[: len(first.whys)] == [len(why.known.supervoxels.ids) for why in first.whys]
+    assert sum(lengths) == -(-N_FRAMES // first.plan.stride)
+    assert second.labels[0].shape == SHAPE
+    assert not second.ledgers[0].work_left
 
 
 def test_decoding_that_is_believed_to_take_too_long_is_tried_and_known_better(engine: Engine, street: Path) -> None:
