@@ -14,7 +14,7 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Painting
 from budgetseg.frames.reader import Reader
-from budgetseg.frames.window import SEARCH, WindowRun
+from budgetseg.frames.window import SEARCH, Rest, WindowRun
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
@@ -248,8 +248,8 @@ class _Job:
             own_s = budget.amount if not budget.is_share else budget.amount * run.full_s() + (ledger.budget_s or 0.0)
             share_s = (own_s - ledger.spent_s) * (1 if budget.is_share else len(run.span) / n_left)
             out = done.labels[j][run.span.start : run.span.stop]
-            is_last = j == len(before) - 1 and not budget.is_share
-            work_left = run.label(began_s + share_s, own_s, out, is_last)
+            decides = j == len(before) - 1 and not budget.is_share
+            work_left = run.label(began_s + share_s, own_s, out, Rest(own_s, n_left) if decides else None)
             whole = ledger.plus(run.ledger)
             spent_s = ledger.spent_s + self._now_s() - began_s
             done.ledgers[j] = replace(whole, budget_s=own_s, spent_s=spent_s, work_left=work_left or ledger.work_left)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import get_ident
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import DOUBT
 from budgetseg.types import UInt8
 
-__all__ = ["PRIOR", "SEARCH", "WindowRun"]
+__all__ = ["PRIOR", "SEARCH", "Rest", "WindowRun"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +46,19 @@ SEARCH = 0.25
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
+
+
+class Rest(NamedTuple):
+    """What is left of a video from a window on.
+
+    Attributes
+    ----------
+    deadline_s : when labels of all of it must be there, seconds since the clock started
+    n_frames : of it
+    """
+
+    deadline_s: float
+    n_frames: int
 
 
 class WindowRun:
@@ -156,11 +170,11 @@ class WindowRun:
 
     # Doing
 
-    def label(self, deadline_s: float, budget_s: float, out: UInt8, is_last: bool = True) -> bool:
+    def label(self, deadline_s: float, budget_s: float, out: UInt8, rest: Rest | None = None) -> bool:
         """Spend until shortly before the deadline, and write labels to `out` (T, H, W); False where all was done.
 
         The deadline is in seconds since the clock started; `budget_s` is what the window has of it. Where there is no
-        time to decode all of a file, those that need others are left out for good, if it is the last budget.
+        time to decode all of a file, frames that need others are left out for good, in all that is the `rest`.
         """
         end_s = deadline_s if deadline_s == math.inf else deadline_s - MARGIN * budget_s - MARGIN_S
         self._is_read = False
@@ -168,7 +182,7 @@ class WindowRun:
         if plan is None:  # decoding may be quicker than is known, and of a file less of it may do
             plan = self.plan(end_s - self._now_s(), decoding=1 / DOUBT if self._reader.can_skip else 0.0)
         if plan is not None:
-            self._read(plan.stride, end_s, is_last)
+            end_s = self._read(plan.stride, end_s, rest)
             self._is_read = True
             plan = self._begin(end_s)
         self._say_plan(plan)
@@ -249,22 +263,24 @@ class WindowRun:
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
         return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, False, 0.0, 0.0)
 
-    def _read(self, stride: int, end_s: float, may_leave_out: bool) -> None:
-        """Read every so many frames; fewer, where it takes longer than was foretold."""
+    def _read(self, stride: int, end_s: float, rest: Rest | None) -> float:
+        """Read every so many frames; fewer, where it takes longer than was foretold. When labels must be there then."""
         wanted, before, reader = self._missing(stride), len(self.read), self._reader
         self._stride, n_wanted = stride, len(wanted)
         least_s = SAFETY * self._costs.paint_s(COPY, float(len(self.span)))
-        until_s = end_s - least_s - self.engine.threads * min(self._ask_s().values())
+        least_s += self.engine.threads * min(self._ask_s().values())
         while wanted:
-            missed = self._read_in_time(wanted, until_s, may_leave_out and reader.may_leave_out)
-            if self.stopped() or self._now_s() > until_s:
+            may_leave_out = rest is not None and reader.may_leave_out
+            missed = self._read_in_time(wanted, end_s - least_s, may_leave_out)
+            if self.stopped() or self._now_s() > end_s - least_s:
                 break
             if reader.can_skip:
                 wanted = missed[1::2]
-            elif missed and may_leave_out and reader.may_leave_out:
-                first, search_s = self.span.start + missed[0], self._now_s() + SEARCH * (until_s - self._now_s())
-                is_less = reader.leave_out(range(first, self.span.stop), lambda: self._now_s() > search_s)  # noqa: B023
-                wanted = self._missing(stride) if is_less else missed
+            elif rest is not None and missed and may_leave_out:
+                if self._leave_out(missed[0], rest):
+                    wanted, end_s = self._missing(stride), max(end_s, self._now_s() + self._share_s(rest))
+                else:
+                    wanted = missed
             else:
                 break
         n_read = len(self.read) - before
@@ -272,6 +288,17 @@ class WindowRun:
             self.ledger.note("no time to decode all frames: only those that need no others were read")
         elif n_read < n_wanted and not self.stopped():
             self.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
+        return end_s
+
+    def _leave_out(self, first: int, rest: Rest) -> bool:
+        """Whether frames that need others are, from now on, since some that need none come after the first."""
+        until_s = self._now_s() + SEARCH * (rest.deadline_s - self._now_s())
+        numbers = range(self.span.start + first, self.span.stop)
+        return self._reader.leave_out(numbers, lambda: self._now_s() > until_s)
+
+    def _share_s(self, rest: Rest) -> float:
+        """Seconds that this window has of those that are left for all."""
+        return (1 - MARGIN) * (rest.deadline_s - self._now_s()) * len(self.span) / rest.n_frames - MARGIN_S
 
     def _read_in_time(self, wanted: list[int], until_s: float, may_leave_out: bool) -> list[int]:
         """Read frames as long as all of them are likely to be there in time, and learn what that costs; the others."""
