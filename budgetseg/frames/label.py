@@ -14,7 +14,8 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Painting
 from budgetseg.frames.reader import Reader
-from budgetseg.frames.window import SEARCH, Rest, WindowRun
+from budgetseg.frames.reading import SEARCH, Rest
+from budgetseg.frames.window import WindowRun
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger

@@ -5,13 +5,11 @@ plan ─► read ─► the first key frames ─► plan again ─► flow ─�
 
 import logging
 import math
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import get_ident
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +21,14 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill, key_frames, spread
-from budgetseg.frames.plan import COPY, FINE, STRIDES, Plan, Prices, Recipe, choose
+from budgetseg.frames.plan import COPY, FINE, Plan, Prices, Recipe, choose
 from budgetseg.frames.reader import Reader
+from budgetseg.frames.reading import Reading, Rest
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import DOUBT
 from budgetseg.types import UInt8
 
-__all__ = ["PRIOR", "SEARCH", "Rest", "WindowRun"]
+__all__ = ["PRIOR", "WindowRun"]
 
 _log = logging.getLogger(__name__)
 
@@ -37,28 +36,9 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 SAFETY = 1.1
 """On what painting is foretold to cost."""
-CLEARLY = 1.25
-"""So many times the time that is left must reading take, before frames that need others are left out."""
-FIRST = 4
-"""Frames for each thread after which it is looked whether reading is in time."""
-SEARCH = 0.25
-"""Share of the time that is left in which a file is looked through for those that need none."""
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
-
-
-class Rest(NamedTuple):
-    """What is left of a video from a window on.
-
-    Attributes
-    ----------
-    deadline_s : when labels of all of it must be there, seconds since the clock started
-    n_frames : of it
-    """
-
-    deadline_s: float
-    n_frames: int
 
 
 class WindowRun:
@@ -87,50 +67,35 @@ class WindowRun:
     ) -> None:
         self.engine, self.span, self.size = engine, span, size
         self.evidence = Evidence(len(span), engine.cells)
-        self.read: list[int] = []  # numbers in the window, in the order in which frames were read
         self.paintings: list[Painting] = []
         self.sures: list[UInt8] = []  # (T, h, w), how sure the labels of each painting are at the cells
         self.ledger = ledger
         self.stopped: Callable[[], bool] = lambda: False
         self._costs = WindowCosts(engine, self.evidence, reader, size, ledger)
         self._crew, self._reader, self._now_s = crew, reader, now_s
+        parts = self.evidence, span, self._costs, ledger, engine.threads
+        self._reading = Reading(reader, *parts, now_s, lambda: self.stopped())
         self._recipes: Sequence[Recipe] = engine.recipes
-        self._stride = 0  # of what was read; nothing yet
-        self._is_read = False  # all that is to be read for this budget
         self._issued: list[Ask] = []
         self._home = get_ident()
+
+    @property
+    def read(self) -> Sequence[int]:
+        """Numbers in the window, in the order in which frames were read."""
+        return self._reading.numbers
 
     # Planning
 
     def plan(self, left_s: float, decoding: float = 1.0) -> Plan | None:
         """The best plan for so many seconds, if decoding costs so many times what is known of it; None for none."""
-        return choose(len(self.span), left_s, self._prices(decoding), self._recipes, self._strides())
-
-    def _strides(self) -> Sequence[int]:
-        """Every how many frames one may be decoded."""
-        if self._reader.alone is not None:
-            return [self._gap]
-        if self._is_read:
-            return [self._stride]
-        strides: Sequence[int] = STRIDES if self._reader.can_skip else STRIDES[:1]
-        return [stride for stride in strides if self._stride % stride == 0]
-
-    @property
-    def _gap(self) -> int:
-        """Frames to each that is read, where only those are that decode alone."""
-        return max(1, len(self.span) // max(len(self._missing(1)) + len(self.evidence.frames), 1))
-
-    @property
-    def _is_sparse(self) -> bool:
-        """Whether frames that are read are too far apart for flow."""
-        return self._reader.alone is not None and self._gap > STRIDES[-1]
+        return choose(len(self.span), left_s, self._prices(decoding), self._recipes, self._reading.strides)
 
     def full_s(self) -> float:
         """Seconds that everything would cost."""
         prices, best = self._prices(), self._recipes[-1]
         n = len(self.span)
         each_s = best.views * prices.ask_s[best.network] + prices.sharp_s
-        carry = COPY if self._is_sparse else FINE
+        carry = COPY if self._reading.is_sparse else FINE
         return prices.base_s(1, carry) + prices.paint_s(carry, 1.0) + n * each_s
 
     def _prices(self, decoding: float = 1.0) -> Prices:
@@ -152,21 +117,12 @@ class WindowRun:
         return sum(answer.views >= recipe.views for answer in answers)
 
     def _base_s(self, stride: int, carry: str, decoding: float) -> float:
-        if carry != COPY and self._is_sparse:
+        reading = self._reading
+        if carry != COPY and reading.is_sparse:
             return math.inf
-        is_as_read = self._is_read or stride == self._stride
+        is_as_read = reading.is_done or stride == reading.stride
         n_pairs = len(self.evidence.flow_pairs(carry)) if is_as_read else -(-len(self.span) // stride) - 1
-        n_to_read = 0 if self._is_read else len(self._missing(stride))
-        return decoding * self._costs.decode_s(n_to_read) + self._costs.flow_s(carry, n_pairs)
-
-    def _missing(self, stride: int) -> list[int]:
-        """Frames to read so that there is one every so many, and the last; or all those that decode alone."""
-        n, alone = len(self.span), self._reader.alone
-        wanted = sorted({*range(0, n, stride), n - 1})
-        if alone is not None:
-            inside = alone[bisect_left(alone, self.span.start) : bisect_left(alone, self.span.stop)]
-            wanted = [number - self.span.start for number in inside]
-        return [t for t in wanted if t not in self.evidence.frames]
+        return decoding * reading.seconds(stride) + self._costs.flow_s(carry, n_pairs)
 
     # Doing
 
@@ -176,14 +132,17 @@ class WindowRun:
         The deadline is in seconds since the clock started; `budget_s` is what the window has of it. Where there is no
         time to decode all of a file, frames that need others are left out for good, in all that is the `rest`.
         """
-        end_s = deadline_s if deadline_s == math.inf else deadline_s - MARGIN * budget_s - MARGIN_S
-        self._is_read = False
+        margin_s = 0.0 if budget_s == math.inf else MARGIN * budget_s + MARGIN_S
+        end_s = deadline_s - margin_s
+        rest = None if rest is None else rest._replace(deadline_s=rest.deadline_s - margin_s)
+        self._reading.is_done = False
         plan = self.plan(end_s - self._now_s())
         if plan is None:  # decoding may be quicker than is known, and of a file less of it may do
             plan = self.plan(end_s - self._now_s(), decoding=1 / DOUBT if self._reader.can_skip else 0.0)
         if plan is not None:
-            end_s = self._read(plan.stride, end_s, rest)
-            self._is_read = True
+            least_s = SAFETY * self._costs.paint_s(COPY, float(len(self.span)))
+            least_s += self.engine.threads * min(self._ask_s().values())
+            end_s = self._reading.read(plan.stride, end_s, least_s, rest)
             plan = self._begin(end_s)
         self._say_plan(plan)
         if plan is None:
@@ -204,16 +163,7 @@ class WindowRun:
 
     def recall(self, read: Sequence[int], asks: Sequence[Ask]) -> None:
         """Read frames and ask questions again, those that are not there yet."""
-        new = [t for t in read if t not in self.evidence.frames]
-        if new:
-            numbers = [self.span.start + t for t in sorted(new)]
-            is_whole = numbers[-1] - numbers[0] == len(numbers) - 1
-            if not is_whole and self._reader.may_leave_out:
-                self._reader.leave_out(self.span)  # as that run did
-            for number, pixels in self._reader.read(numbers):
-                self.evidence.frames[number - self.span.start] = pixels
-            self.read += new
-            self._stride = _stride_of(self.evidence.decoded)
+        self._reading.again(read)
         known = set(self.evidence.asks)
         self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
         self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
@@ -261,71 +211,7 @@ class WindowRun:
         """What is always possible with what there is: labels of the network that has spoken most are copied."""
         name = max(self.evidence.answers, key=lambda name: len(self.evidence.answers[name]))
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
-        return Plan(recipe, len(self.evidence.answers[name]), self._stride, COPY, False, 0.0, 0.0)
-
-    def _read(self, stride: int, end_s: float, rest: Rest | None) -> float:
-        """Read every so many frames; fewer, where it takes longer than was foretold. When labels must be there then."""
-        wanted, before, reader = self._missing(stride), len(self.read), self._reader
-        self._stride, n_wanted = stride, len(wanted)
-        least_s = SAFETY * self._costs.paint_s(COPY, float(len(self.span)))
-        least_s += self.engine.threads * min(self._ask_s().values())
-        while wanted:
-            may_leave_out = rest is not None and reader.may_leave_out
-            missed = self._read_in_time(wanted, end_s - least_s, may_leave_out)
-            if self.stopped() or self._now_s() > end_s - least_s:
-                break
-            if reader.can_skip:
-                wanted = missed[1::2]
-            elif rest is not None and missed and may_leave_out:
-                if self._leave_out(missed[0], rest):
-                    wanted, end_s = self._missing(stride), max(end_s, self._now_s() + self._share_s(rest))
-                else:
-                    wanted = missed
-            else:
-                break
-        n_read = len(self.read) - before
-        if reader.alone is not None:
-            self.ledger.note("no time to decode all frames: only those that need no others were read")
-        elif n_read < n_wanted and not self.stopped():
-            self.ledger.note(f"reading took longer than foretold: {n_wanted - n_read} frames were left out")
-        return end_s
-
-    def _leave_out(self, first: int, rest: Rest) -> bool:
-        """Whether frames that need others are, from now on, since some that need none come after the first."""
-        until_s = self._now_s() + SEARCH * (rest.deadline_s - self._now_s())
-        numbers = range(self.span.start + first, self.span.stop)
-        return self._reader.leave_out(numbers, lambda: self._now_s() > until_s)
-
-    def _share_s(self, rest: Rest) -> float:
-        """Seconds that this window has of those that are left for all."""
-        return (1 - MARGIN) * (rest.deadline_s - self._now_s()) * len(self.span) / rest.n_frames - MARGIN_S
-
-    def _read_in_time(self, wanted: list[int], until_s: float, may_leave_out: bool) -> list[int]:
-        """Read frames as long as all of them are likely to be there in time, and learn what that costs; the others."""
-        first, started, n_before = self.span.start, self._now_s(), self._reader.n_decoded
-        numbers, missed = [first + t for t in wanted], []
-        for k, (number, pixels) in enumerate(self._reader.read(numbers, lambda: self._now_s() > until_s), 1):
-            self.evidence.frames[number - first] = pixels
-            self.read.append(number - first)
-            each_s = (self._now_s() - started) / k
-            n_to_go = self._to_go(k, len(wanted), may_leave_out)
-            if self._now_s() + each_s * max(n_to_go, 1.0) > until_s or self.stopped():
-                missed = [t for t in wanted if t > number - first]
-                break
-        self._costs.decoded(self._reader.n_decoded - n_before, self._now_s() - started)
-        return missed
-
-    def _to_go(self, n_read: int, n_wanted: int, may_leave_out: bool) -> float:
-        """Frames for which there must be time to read them, when some were; none, before these tell how long it takes.
-
-        Where none can be left out it must be clear that there is no time: then only those that decode alone are read.
-        """
-        if n_read < FIRST * self.engine.threads:
-            return 0.0
-        if self._reader.can_skip:
-            return float(n_wanted - n_read)
-        is_telling = may_leave_out and 8 * n_read >= n_wanted
-        return (n_wanted - n_read) / CLEARLY if is_telling else 0.0
+        return Plan(recipe, len(self.evidence.answers[name]), self._reading.stride, COPY, False, 0.0, 0.0)
 
     def find_flow(self, carry: str, end_s: float = math.inf) -> bool:
         """Whether there was time to find it."""
@@ -485,9 +371,3 @@ class WindowRun:
         self._new_sure()[:] = int(255 * self.engine.prior.max())
         self.paintings.append(Painting(len(self.read), len(self.evidence.asks), PRIOR, ""))
         self.ledger.note("the budget is short: prior")
-
-
-def _stride_of(decoded: Sequence[int]) -> int:
-    """The longest of our strides that has all of these frames, the last aside."""
-    inner = decoded[:-1] or decoded
-    return max(stride for stride in STRIDES if all(t % stride == 0 for t in inner))
