@@ -1,22 +1,27 @@
 """Time and peak memory of a 3,000-frame video of 480x360: CamVid's dense run, back and forth, as H.264.
 
-Usage: python benchmarks/long_video.py DATA FOLDER [supervoxels|label], where DATA holds camvid/ and FOLDER has 1 GB to
-spare. Supervoxels of it in both tiers, or labels by both engines.
+Usage: python benchmarks/long_video.py DATA FOLDER [supervoxels|label|short], where DATA holds camvid/ and FOLDER has 1
+GB to spare. Supervoxels of it in both tiers, labels by both engines, or labels within about the time that decoding
+takes and less, with their accuracy.
 """
 
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import budgetseg
 from budgetseg.datasets import open_dataset
+from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.supervoxels import TIERS
-from budgetseg.video import VideoWriter
+from budgetseg.video import VideoWriter, open_video
 
 N_FRAMES = 3000
 BUDGET = "30s"
+SHORT_S = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 def write_long_video(data: Path, path: Path) -> None:
@@ -25,8 +30,13 @@ def write_long_video(data: Path, path: Path) -> None:
     frames = dense.video().frames
     with VideoWriter(path, (480, 360), 15.0) as writer:
         for k in range(N_FRAMES):
-            turn, t = divmod(k, len(frames))
-            writer.write(frames[t if turn % 2 == 0 else -1 - t])
+            writer.write(frames[place_of(k, len(frames))])
+
+
+def place_of(k: int, n: int) -> int:
+    """Which of the n frames of the dense run is frame k."""
+    turn, t = divmod(k, n)
+    return t if turn % 2 == 0 else n - 1 - t
 
 
 def run(*arguments: str) -> tuple[dict[str, Any], float]:
@@ -60,9 +70,25 @@ def label(video: Path, folder: Path) -> None:
         )
 
 
+def short(video: Path, data: Path) -> None:
+    """Print a line for decoding alone, and one for each budget."""
+    truth = open_dataset("camvid", data / "camvid").videos("val")[0].labels()
+    started = time.perf_counter()
+    n_frames = sum(1 for _ in open_video(video))
+    print(f"decoding {n_frames} frames: {time.perf_counter() - started:.2f} s")
+    model = budgetseg.load("camvid")
+    for budget_s in SHORT_S:
+        result = model.label(video, budget_s=budget_s)
+        pairs = ((truth[place_of(k, len(truth))], result.labels[k]) for k in range(N_FRAMES))
+        accuracy = accuracy_of(sum(confusion_of_pixels(*pair, len(model.classes)) for pair in pairs))  # type: ignore[arg-type]
+        figures = " / ".join(f"{100 * x:.1f}" for x in (accuracy.class_average, accuracy.overall, accuracy.miou))
+        n_asked = sum(entry.count for entry in result.ledger.descriptors.values())
+        print(f"{budget_s:g} s: spent {result.ledger.spent_s:.3f}, {n_asked} questions, {figures}")
+
+
 if __name__ == "__main__":
-    place = Path(sys.argv[2])
-    write_long_video(Path(sys.argv[1]), place / "long.mp4")
-    {"supervoxels": supervoxels, "label": label}[sys.argv[3] if len(sys.argv) > 3 else "supervoxels"](
-        place / "long.mp4", place
-    )
+    root, place = Path(sys.argv[1]), Path(sys.argv[2])
+    film = place / "long.mp4"
+    write_long_video(root, film)
+    wanted = sys.argv[3] if len(sys.argv) > 3 else "supervoxels"
+    short(film, root) if wanted == "short" else {"supervoxels": supervoxels, "label": label}[wanted](film, place)

@@ -10,6 +10,11 @@ from budgetseg.types import Float32, UInt8
 
 __all__ = ["Again", "Hurried"]
 
+KNOWN = 16.0
+"""What was known before counts as so many frames."""
+CAREFUL = 1.25
+"""Edges of a frame wait until the others can be painted even if they take so many times what is foretold."""
+
 
 @dataclass(eq=False)
 class Again:
@@ -46,7 +51,7 @@ class Hurried:
     sure : as of `Brush`
     now_s : seconds since the clock started
     end_s : when all must be done
-    n_frames : to be painted
+    n_frames, n_copies : to be painted, and to be copied at any rate
     threads : that paint
     frame_s, sharp_s : of a thread for a frame: to fuse and paint it, to follow its edges on top
     copy_s : of all threads, to copy a frame
@@ -58,6 +63,7 @@ class Hurried:
     now_s: Callable[[], float]
     end_s: float
     n_frames: int
+    n_copies: int
     threads: int
     frame_s: float
     sharp_s: float
@@ -65,19 +71,34 @@ class Hurried:
     sharp: dict[int, float] = field(default_factory=dict)
     skip: Sequence[int] = ()
     _n_begun: int = 0
+    _painted: list[int] = field(default_factory=list)
+    _started_s: float = 0.0
 
     def fits(self) -> bool:
         """Whether one more can be painted, and the others still be copied."""
         self._n_begun += 1
-        left_s = self.end_s - self.now_s() - (self.n_frames - self._n_begun) * self.copy_s
+        if self._n_begun == 1:
+            self._started_s = self.now_s()
+        left_s = self.end_s - self.now_s() - (self.n_copies + self._n_left) * self.copy_s
         return self._n_begun == 1 or left_s >= self.frame_s
 
     def paint(self, t: int, probabilities: Float32, top: UInt8, frame: UInt8 | None, out: UInt8) -> None:
         """Along edges, if all others can still be painted after it."""
-        others_s = self.frame_s * -(-(self.n_frames - self._n_begun) // self.threads)
+        others_s = CAREFUL * self._each_s * -(-self._n_left // self.threads) + self.n_copies * self.copy_s
         if frame is None or self.now_s() + self.sharp_s + others_s > self.end_s:
             paint(probabilities, top, out)
-            return
-        started = time.perf_counter()
-        paint_sharp(probabilities, top, frame, out)
-        self.sharp[t] = time.perf_counter() - started
+        else:
+            started = time.perf_counter()
+            paint_sharp(probabilities, top, frame, out)
+            self.sharp[t] = time.perf_counter() - started
+        self._painted.append(t)
+
+    @property
+    def _n_left(self) -> int:
+        return max(self.n_frames - self._n_begun, 0)
+
+    @property
+    def _each_s(self) -> float:
+        """For a frame without its edges: what was known before, corrected by what was seen."""
+        seen_s = self.threads * (self.now_s() - self._started_s) - sum(list(self.sharp.values()))
+        return (KNOWN * self.frame_s + max(seen_s, 0.0)) / (KNOWN + len(self._painted))

@@ -15,7 +15,7 @@ SLACK = 1.1
 KNOWN = 2.0
 """What was known before counts as so many questions."""
 COPY_S = 4e-10
-"""Seconds a pixel to copy labels, where it was never done."""
+"""Seconds a pixel to copy labels: too few are copied at a time to learn it."""
 HEARD_WORK = 22.0
 """Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
 
@@ -63,8 +63,7 @@ class WindowCosts:
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""
-        line, n_pixels = self._line("copy"), n_frames * self._n_pixels
-        return self.books.foretold_s(line, n_pixels) if line in self.books.stages else n_pixels * COPY_S
+        return n_frames * self._n_pixels * COPY_S
 
     @property
     def sharp_s(self) -> float:
@@ -102,7 +101,7 @@ class WindowCosts:
     def copied(self, n_frames: int, seconds: float) -> None:
         """So many frames were."""
         if n_frames:
-            self.books.book("copying", n_frames * self._n_pixels, seconds, self._line("copy"))
+            self.books.ledger.stages.setdefault("copying", Entry()).add(self.copy_s(n_frames), seconds)
 
     def sharpened(self, n_frames: int, seconds: float) -> None:
         """So many frames were painted along edges."""

@@ -344,10 +344,11 @@ class WindowRun:
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""
         started, costs, threads = self._now_s(), self._costs, self.engine.threads
-        n_keys, n_frames = len(self.evidence.answers[painting.network]), len(self.span)
-        each_s = threads * costs.paint_s(painting.carry, n_frames / n_keys) / n_frames
-        sharp_s, copy_s = threads * costs.sharp_s, costs.copy_s(1)
-        brush = Hurried(self._new_sure(), self._now_s, end_s, n_frames, threads, each_s, sharp_s, copy_s)
+        n_keys, n_all = len(self.evidence.answers[painting.network]), len(self.span)
+        n = n_keys if painting.carry == COPY else n_all  # the others are copied
+        painting_s = costs.paint_s(painting.carry, n_all / n_keys) - costs.copy_s(n_all - n)
+        each_s, sharp_s, copy_s = threads * painting_s / n, threads * costs.sharp_s, costs.copy_s(1)
+        brush = Hurried(self._new_sure(), self._now_s, end_s, n, n_all - n, threads, each_s, sharp_s, copy_s)
         missing = self.evidence.paint(self._crew, painting.carry, painting.network, out, brush)
         self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
         sharpening_s, (n_copied, copying_s) = sum(brush.sharp.values()) / threads, self.evidence.copied

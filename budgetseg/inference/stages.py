@@ -22,7 +22,8 @@ _log = logging.getLogger(__name__)
 FORMAT = 2  # also when a stage counts its work in other units
 FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
-FAR_LESS, BELIEVED = 1.5, 0.75  # what took so many times less than was known has this weight: others only slow us down
+FAR_LESS, BELIEVED = 1.5, 0.75  # decoding that took so many times less than was known has this weight:
+UNSEEN = "decode"  # it has threads of its own, of whose waiting for a core we know nothing
 DOUBT = 4.0  # what was learned on a busy machine alone may take so many times less
 
 
@@ -49,7 +50,8 @@ class StageCosts:
         """Learn from one run."""
         rate = max(seconds, 1e-7) / max(work, 1.0)
         before = self._rates.get(name, rate)
-        weight = BELIEVED if FAR_LESS * rate < before else NEW
+        is_freed = name.startswith(UNSEEN) and FAR_LESS * rate < before
+        weight = BELIEVED if is_freed else NEW
         self._rates[name] = math.exp((1 - weight) * math.log(before) + weight * math.log(rate))
 
     def save(self, folder: Path | None = None) -> None:

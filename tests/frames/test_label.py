@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError
+from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
 from budgetseg.frames.reader import Reader
@@ -357,3 +359,20 @@ def test_windows_of_a_file_that_takes_too_long_end_in_time_and_its_price_stays_t
     assert labelled.ledgers[0].spent_s <= 0.6 + 0.02
     assert own.stages.predict("decode .stub", SIZE[0] * SIZE[1]) == pytest.approx(0.02, rel=0.05)
     assert counts(labelled)
+
+
+def test_memory_for_large_labels_is_made_ready_beside_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("budgetseg.frames.label.LARGE", 1000)
+    clock = Clock()
+    each = Crew.each
+
+    def slowly(*words: Any) -> int:
+        clock.pass_by(0.1)  # the first is for memory
+        return each(*words)
+
+    monkeypatch.setattr(Crew, "each", slowly)
+    labelled = label_frames(engine(clock, COSTS), source(street(6), clock), budgets(30.0), clock=clock)
+    (ledger,) = labelled.ledgers
+    size = f"{6 * SIZE[0] * SIZE[1] / 1e9:.2g} GB"
+    assert ledger.notes == [f"memory for labels, {size}, was made ready in 0.1 s beside the budget"]
+    assert ledger.spent_s == pytest.approx(clock.now - 0.1)

@@ -25,9 +25,12 @@ def test_a_changed_machine_is_known_after_five_runs() -> None:
     for _ in range(5):
         costs.observe("decode", 100, 4.0)
     assert 3.2 < costs.predict("decode", 100) < 4.0
+    costs.observe("paint", 100, 1.0)
+    costs.observe("paint", 100, 0.25)
+    assert 0.6 < costs.predict("paint", 100) < 0.7
 
 
-def test_what_was_learned_on_a_busy_machine_is_forgotten_at_once() -> None:
+def test_what_was_learned_of_decoding_on_a_busy_machine_is_forgotten_at_once() -> None:
     costs = StageCosts()
     costs.observe("decode", 100, 1.0)
     costs.observe("decode", 100, 0.25)

@@ -47,6 +47,20 @@ def test_labels_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_many_files_are_all_there(tmp_path: Path) -> None:
+    labels = some_labels((300, 4, 5))
+    write_label_pngs(tmp_path / "labels", labels, CLASSES)
+    assert np.array_equal(read_label_pngs(tmp_path / "labels"), labels)
+
+
+def test_a_frame_late_in_the_video_that_makes_no_sense_leaves_nothing_behind(tmp_path: Path) -> None:
+    labels = some_labels((300, 4, 5))
+    labels[280, 2, 2] = 9
+    with pytest.raises(VideoError, match="label 9 is none of the 3 classes"):
+        write_label_pngs(tmp_path / "labels", labels, CLASSES)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_reading_labels_names_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(VideoError, match="there are no label PNGs"):
         read_label_pngs(tmp_path)
