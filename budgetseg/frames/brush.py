@@ -34,6 +34,10 @@ class Again:
         """Always."""
         return True
 
+    def fits_edges(self, t: int) -> bool:  # noqa: ARG002
+        """Never: edges were followed at once."""
+        return False
+
     def paint(self, t: int, probabilities: Float32, top: UInt8, frame: UInt8 | None, out: UInt8) -> None:
         """As of `Brush`."""
         if t in self.sharp and frame is not None:
@@ -92,6 +96,10 @@ class Hurried:
             paint_sharp(probabilities, top, frame, out)
             self.sharp[t] = time.perf_counter() - started
         self._painted.append(t)
+
+    def fits_edges(self, t: int) -> bool:
+        """Whether a frame that was painted plainly can yet be painted along its edges."""
+        return t not in self.sharp and self.now_s() + self._each_s + self.sharp_s <= self.end_s
 
     @property
     def _n_left(self) -> int:

@@ -2,7 +2,7 @@
 
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from threading import Lock
@@ -86,6 +86,7 @@ class Evidence:
     asks : what led to them, in the order in which they were answered
     n_sources : key frames that frames heard at the last painting, all together
     copied : frames that were copied from others then, and the seconds that this took
+    again, again_s : frames that were painted again then, along their edges, and the seconds that this took
     """
 
     n_frames: int
@@ -95,6 +96,8 @@ class Evidence:
     asks: list[Ask] = field(default_factory=list)
     n_sources: int = 0
     copied: tuple[int, float] = (0, 0.0)
+    again: set[int] = field(default_factory=set)
+    again_s: float = 0.0
     _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
     _small: dict[int, UInt8] = field(default_factory=dict)
     _greys: dict[int, Float32] = field(default_factory=dict)
@@ -159,7 +162,19 @@ class Evidence:
             done.add(t)
 
         crew.each(self._in_order(brush.skip), label, brush.fits)
-        return self._finish_late(crew, done, out, brush)
+        missing = self._finish_late(crew, done, out, brush)
+        started, self.again = time.perf_counter(), set()
+        if not missing:  # only now it shows how much time there is for edges
+            crew.each(self._again(brush), label)
+        self.again_s = time.perf_counter() - started
+        return missing
+
+    def _again(self, brush: "Brush") -> Iterator[int]:
+        """Frames that can yet be painted along their edges."""
+        for t in self._in_order(()):
+            if t in self.frames and brush.fits_edges(t):
+                self.again.add(t)
+                yield t
 
     def _in_order(self, skip: Iterable[int]) -> list[int]:
         left_out = set(skip)
@@ -167,6 +182,7 @@ class Evidence:
 
     def _copy(self, crew: Crew, network: str, out: UInt8, brush: "Brush") -> tuple[int, ...]:
         own, done = self.answers[network], set()
+        self.again, self.again_s = set(), 0.0
 
         def label(t: int) -> None:
             brush.paint(t, own[t].probabilities, own[t].top, self.frames[t], out[t])
@@ -249,6 +265,9 @@ class Brush(Protocol):
 
     def fits(self) -> bool:
         """Whether there is time for another frame."""
+
+    def fits_edges(self, t: int) -> bool:
+        """Whether there is time to paint a frame again, along its edges."""
 
     def paint(self, t: int, probabilities: Float32, top: UInt8, frame: UInt8 | None, out: UInt8) -> None:
         """Write the labels of a frame to `out` (H, W); its pixels may not be known."""

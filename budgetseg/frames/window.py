@@ -351,10 +351,12 @@ class WindowRun:
         brush = Hurried(self._new_sure(), self._now_s, end_s, n, n_all - n, threads, each_s, sharp_s, copy_s)
         missing = self.evidence.paint(self._crew, painting.carry, painting.network, out, brush)
         self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
-        sharpening_s, (n_copied, copying_s) = sum(brush.sharp.values()) / threads, self.evidence.copied
-        costs.painted(painting.carry, n_keys, len(missing), self._now_s() - started - sharpening_s - copying_s)
+        (n_copied, copying_s), again = self.evidence.copied, self.evidence.again
+        at_once_s = sum(seconds for t, seconds in brush.sharp.items() if t not in again) / threads
+        plainly_s = self._now_s() - started - at_once_s - copying_s - self.evidence.again_s
+        costs.painted(painting.carry, n_keys, len(missing), plainly_s)
         costs.copied(n_copied, copying_s)
-        costs.sharpened(len(brush.sharp), sharpening_s)
+        costs.sharpened(len(brush.sharp), sum(brush.sharp.values()) / threads)
 
     def paint_again(self, painting: Painting, out: UInt8) -> None:
         """Write labels to `out` as it was done before."""
