@@ -149,7 +149,7 @@ class Reading:
     def _leave_out(self, first: int, rest: Rest) -> bool:
         """Whether frames that need others are, from now on, since some that need none come after the first."""
         until_s = self._now_s() + SEARCH * (rest.deadline_s - self._now_s())
-        numbers = range(self._span.start + first, self._span.stop)
+        numbers = range(self._span.start + first, self._span.start + rest.n_frames)
         return self._reader.leave_out(numbers, lambda: self._now_s() > until_s)
 
     def _share_s(self, rest: Rest) -> float:

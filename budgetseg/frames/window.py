@@ -188,7 +188,7 @@ class WindowRun:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
         if self._reader.n_decoded == 0:
             raise VideoError("the video gives no frame; check the file")
-        if not self.evidence.answers:
+        if not self.evidence.answers and self.evidence.frames:
             self._ask_first(end_s)
         if not self.evidence.answers:
             return None

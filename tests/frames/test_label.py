@@ -18,6 +18,8 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
 from budgetseg.frames.reader import Reader
+from budgetseg.frames.window import WindowRun
+from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.request import Request
 from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import VideoSource, open_video
@@ -374,3 +376,17 @@ def test_memory_for_large_labels_is_made_ready_beside_the_budget(monkeypatch: py
     size = f"{6 * SIZE[0] * SIZE[1] / 1e9:.2g} GB"
     assert ledger.notes == [f"memory for labels, {size}, was made ready in 0.1 s beside the budget"]
     assert ledger.spent_s == pytest.approx(clock.now - 0.1)
+
+
+def test_a_window_without_any_frame_that_decodes_alone_has_the_most_frequent_class(film: Path) -> None:
+    clock, own = believing(1.0)
+    video = open_video(film)
+    last = list(video.alone())[-1]
+    cut = replace(video, span=replace(video.span, start=last - 3, end=last + 1))
+    reader = Reader(cut, 1)
+    assert reader.leave_out(range(4))
+    run = WindowRun(own, Crew(1), reader, range(3), SIZE[::-1], Ledger(None), clock)
+    assert list(reader.read([3]))
+    out = np.zeros((3, SIZE[1], SIZE[0]), np.uint8)
+    assert run.label(30.0, 30.0, out)
+    assert (out == 1).all()
