@@ -351,10 +351,13 @@ class _Job:
         n, started = 0, time.perf_counter()
         # Windows after the first must keep the stride: they begin where it says.
         least = cheapest(self.plan, self.plan.stride if self.began_s else LONGEST_STRIDE)
+        is_timed = not self.is_fixed and self.end_s < np.inf
         for n, frame in enumerate(frames, 1):
             window[n - 1] = frame.pixels
+            if not is_timed:
+                continue
             next_s = (time.perf_counter() - started) / n + SAFETY * self._read_floor_s(n, least)
-            if self._now_s() + next_s > self.end_s and not self.is_fixed:
+            if self._now_s() + next_s > self.end_s:
                 self.is_late = True
                 break
         if n:

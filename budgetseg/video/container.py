@@ -19,14 +19,22 @@ from av.video.stream import VideoStream
 from budgetseg.errors import VideoError
 from budgetseg.video.core import Frame, Span
 from budgetseg.video.cut import missing_bytes
-from budgetseg.video.libav import INDEXED, DamagedError, decoded, is_shown, is_transposed, opened, packets, upright_rgb
+from budgetseg.video.libav import (
+    INDEXED,
+    DamagedError,
+    decoded,
+    is_one_to_one,
+    is_shown,
+    is_transposed,
+    opened,
+    packets,
+    upright_rgb,
+)
 
 __all__ = ["Container", "open_container"]
 
 _AVI, _Y4M = "avi", "yuv4mpegpipe"
 _PACKET_IS_FRAME = INDEXED | {_AVI, _Y4M}  # others (MPEG-TS) may split a frame into its fields
-
-_NOT_ONE_TO_ONE = {"mpeg4"}  # a packet of it may hold several frames, or none
 
 _WORTH_SEEKING = 24  # frames: before that, decoding from the start is as quick
 _REORDER = 64  # packets: no codec presents a frame further than this from where it is stored
@@ -109,8 +117,7 @@ class Container:
         """
         first_pts = self.first_pts
         with opened(self.path) as (container, stream):
-            is_numbered = container.format.name in INDEXED and stream.codec_context.name not in _NOT_ONE_TO_ONE
-            if not is_numbered or first_pts is None:
+            if not is_one_to_one(stream) or first_pts is None:
                 return {}
             marks, is_all = _marks(container, stream, enough)
         # What is shown before the first frame that decodes is left out by the decoder, too.

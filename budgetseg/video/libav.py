@@ -18,7 +18,17 @@ from av.video.stream import VideoStream
 from budgetseg.errors import VideoError
 from budgetseg.types import Int32, UInt8
 
-__all__ = ["INDEXED", "DamagedError", "decoded", "is_shown", "is_transposed", "opened", "packets", "upright_rgb"]
+__all__ = [
+    "INDEXED",
+    "DamagedError",
+    "decoded",
+    "is_one_to_one",
+    "is_shown",
+    "is_transposed",
+    "opened",
+    "packets",
+    "upright_rgb",
+]
 
 INDEXED = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"})
 """Demuxers that give each frame as one packet, with its true time, and seek to key frames."""
@@ -67,6 +77,11 @@ def is_shown(packet: "Packet[VideoStream]") -> bool:
     return packet.size > 0 and not packet.is_discard and not hidden
 
 
+def is_one_to_one(stream: VideoStream) -> bool:
+    """Whether each packet holds one frame, with its true time: one of mpeg4 may hold several, or none."""
+    return stream.container.format.name in INDEXED and stream.codec_context.name != "mpeg4"
+
+
 def decoded(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
     """Frames in presentation order; DamagedError where one cannot be decoded.
 
@@ -101,8 +116,7 @@ class _Tally:
         self.has_begun = False
 
     def owe(self, packet: "Packet[VideoStream]") -> None:
-        one_to_one = packet.stream.container.format.name in INDEXED and packet.stream.codec_context.name != "mpeg4"
-        if one_to_one and is_shown(packet) and packet.pts is not None:
+        if is_one_to_one(packet.stream) and is_shown(packet) and packet.pts is not None:
             self._owed.add(packet.pts)
 
     def give(self, frame: VideoFrame) -> None:
