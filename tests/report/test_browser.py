@@ -81,7 +81,7 @@ def test_a_click_shows_the_region(shown: Page) -> None:
     assert "Choose a region" in shown.inner_text("#region")
     click_at(shown.locator("#canvas"), 0.5, 0.9)
     told = shown.inner_text("#region")
-    assert "Computed within 100%" in told
+    assert f"Computed within {BUDGETS[-1]}" in told
     for word in (
         "Cost",
         "Confidence",

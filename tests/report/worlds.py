@@ -17,8 +17,8 @@ from tests.frames.worlds import source as clip
 from tests.labelling.streets import write_model, write_street
 from tests.models.made import random_model
 
-SHARES = (0.05, 0.4, 1.0)
-BUDGETS = ["5%", "40%", "100%"]
+SHARES = (0.05, 0.4, math.inf)
+BUDGETS = ["5%", "40%", "inf"]
 FRAMES_BUDGETS = ["0.001s", "0.35s", "inf"]
 Row = dict[str, Any]
 
