@@ -1,4 +1,4 @@
-"""What the descriptors are made of, chosen on the training halves of SUNY: optical flow and colour bins.
+"""What the descriptors are made of, chosen on the training halves of SUNY: patches, agreed frames, flow, colour bins.
 
 Usage: python -m benchmarks.choose_descriptors DATA, where DATA holds suny/ and camvid/.
 
@@ -22,6 +22,7 @@ from benchmarks.descriptor_subsets import evaluate
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors import colour
 from budgetseg.descriptors.core import Scene
+from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.motion import tracks
 from budgetseg.descriptors.registry import open_descriptors
@@ -41,8 +42,18 @@ def main(data: Path) -> None:
     cv2.setNumThreads(1)
     blocks = _blocks(data / "suny")
     frames = open_dataset("camvid", data / "camvid").videos("selection")[0].video().frames[:11]
-    print("flow, ms a pair: hof | mbh | hog + hof + mbh | all four")
     usual = _values(blocks, ("colour", "hog"))
+    print("patches: hog | colour + hog | hof | mbh | all four")
+    whole = _merged(usual, _values(blocks, ("hof", "mbh")))
+    sets: Sequence[tuple[str, ...]] = (("hog",), ("colour", "hog"), ("hof",), ("mbh",), ("colour", "hog", "hof", "mbh"))
+    print(f"small and large ones side by side: {_line(blocks, whole, sets)}", flush=True)
+    print(f"their mean: {_line(blocks, [_halves_pooled(values) for values in whole], sets)}", flush=True)
+    print("agreed frames: hog | colour + hog")
+    for least in (3, 2, 1):
+        with patch.object(Hog, "least", least):
+            values = _merged(usual, _values(blocks, ("hog",)))
+        print(f"at least {least}: {_line(blocks, values, (('hog',), ('colour', 'hog')))}", flush=True)
+    print("flow, ms a pair: hof | mbh | hog + hof + mbh | all four")
     for name, make in _flows().items():
         with patch.object(tracks, "optical_flow", make):
             motion = _merged(usual, _values(blocks, ("hof", "mbh")))
@@ -68,6 +79,13 @@ def _blocks(root: Path) -> list[Block]:
             truth = count_labels(supervoxels.ids, labels[part], len(dataset.classes))
             blocks.append((k, Scene.of(frames[part], supervoxels), truth))
     return blocks
+
+
+def _halves_pooled(values: dict[str, Float32]) -> dict[str, Float32]:
+    """With the mean of small and large patches in place of both."""
+    return {
+        name: own if name == "colour" else own.reshape(len(own), 2, -1).mean(axis=1) for name, own in values.items()
+    }
 
 
 def _values(blocks: Sequence[Block], names: tuple[str, ...]) -> Values:

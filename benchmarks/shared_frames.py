@@ -1,4 +1,4 @@
-"""How many frames a network must see until it can speak of supervoxels, if they agree on frames and if they do not.
+"""How many frames must be looked at until supervoxels can be described, if they agree on frames and if they do not.
 
 Usage: python benchmarks/shared_frames.py DATA, where DATA holds camvid/ and suny/.
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.network import descriptor
+from budgetseg.descriptors.agreed_frames import agreed_frames
 from budgetseg.supervoxels import segment
 from budgetseg.types import Bool, Float64, Graph, Int32, UInt8
 
@@ -34,8 +34,7 @@ def _show(name: str, frames: UInt8, n: int) -> None:
     rows = {"first, middle, last": [_complete(graph, graph.key_frames, _seen(n_frames, own)) for own in bought]}
     in_order = sorted(range(n_frames), key=lambda t: -(t & -t) if t else -n_frames)
     for least in (1, 2, 3):
-        descriptor.LEAST = least
-        keys = descriptor.key_frames(graph.boxes[:, 0], graph.boxes[:, 1])
+        keys = agreed_frames(graph.boxes[:, 0], graph.boxes[:, 1], least)
         bought = [np.array(in_order[: round(share * n_frames)]) for share in SHARES]
         rows[f"powers of two, at least {least}"] = [_complete(graph, keys, _seen(n_frames, own)) for own in bought]
     for how, complete in rows.items():

@@ -24,7 +24,7 @@ from budgetseg.types import Float64
 
 __all__ = ["CostModel"]
 
-FORMAT = 5  # also when a descriptor counts its work in other units: old lines would not fit
+FORMAT = 6  # also when a descriptor counts its work in other units: old lines would not fit
 KEPT = 0.99  # of the weight of a call when the next one comes: about the last hundred, or batches of them, count
 ENOUGH, TOLERATED = 10, 0.5  # calls at least, and mean relative error at most, of a line that can be relied on
 FAR_OFF, FAR_OFF_AT_FIRST = 1.5, 10.0  # times what a line says is taken for an accident: a reliable one, and any other

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.core import Descriptor
-from budgetseg.descriptors.motion.histograms import Hof, Hog, Mbh
+from budgetseg.descriptors.hog import Hog
+from budgetseg.descriptors.motion.histograms import Hof, Mbh
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.descriptors.network.run import OnnxNetwork

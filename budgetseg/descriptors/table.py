@@ -24,7 +24,7 @@ from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
 __all__ = ["Costs", "VideoTable", "read_settings", "read_table", "write_table"]
 
-FORMAT = 1
+FORMAT = 2  # also when a descriptor means something else
 _CARD: dict[str, type] = {"name": str, "n_frames": int, "settings": dict, "descriptors": dict, "kinds": dict}
 _DAMAGES = (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError)
 
@@ -139,7 +139,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
     try:
         card: dict[str, Any] = json.loads(path.read_text())
         if card["format"] != FORMAT:
-            raise DatasetError(f"{path}: format {card['format']}, not {FORMAT}; describe again with this version")
+            raise DatasetError(f"{path}: format {card['format']}, not {FORMAT}; delete the folder and describe again")
         for key, kind in _CARD.items():
             if not isinstance(card[key], kind):
                 raise ValueError(f"'{key}' is {card[key]!r}")

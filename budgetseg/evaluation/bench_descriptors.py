@@ -1,7 +1,7 @@
 """Speed of descriptors: `budgetseg bench descriptors`.
 
 Every descriptor is computed alone for all supervoxels of a clip, from an empty cache, on one thread; the time is CPU
-time, the median of several runs. HOG, HOF and MBH are also computed together, since they share flow and tracks. How
+time, the median of several runs. HOG, HOF and MBH are also computed together: two of them share flow and tracks. How
 well costs are foretold is measured with all descriptors in a random order, as a policy would ask for them.
 """
 
@@ -26,10 +26,10 @@ from budgetseg.supervoxels import segment
 __all__ = ["N_STEPS", "bench_descriptors"]
 
 Row = dict[str, str | int | float | None]
-MOTION = ("hog", "hof", "mbh")
+TOGETHER = ("hog", "hof", "mbh")  # what programs for dense trajectories give
 
 N_STEPS = 8
-"""Errors of costs, six descriptors, and the three that follow tracks together."""
+"""Errors of costs, six descriptors, and three of them together."""
 
 
 def bench_descriptors(
@@ -57,8 +57,8 @@ def _measure(data: Path | None, repeats: int) -> list[Row]:
     errors = _cost_errors(scene, descriptors)
     advance_parent(1)
     rows = [_row(scene, [descriptor], repeats, errors) for descriptor in descriptors]
-    motion = [descriptor for descriptor in descriptors if descriptor.name in MOTION]
-    return [*rows, _row(scene, motion, repeats, errors)]
+    together = [descriptor for descriptor in descriptors if descriptor.name in TOGETHER]
+    return [*rows, _row(scene, together, repeats, errors)]
 
 
 def _row(scene: Scene, descriptors: Sequence[Descriptor], repeats: int, errors: dict[str, float]) -> Row:

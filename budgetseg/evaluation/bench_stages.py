@@ -22,7 +22,7 @@ from budgetseg.crf.learning import potts
 from budgetseg.crf.potentials import Crf, Evidence, make_potentials
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.measure import measure
-from budgetseg.descriptors.registry import open_descriptors
+from budgetseg.descriptors.registry import BUILT_IN, HAND_MADE, open_descriptors
 from budgetseg.evaluation.clips import CamvidDense, Street
 from budgetseg.inference import interpolate
 from budgetseg.inference.paint import paint
@@ -34,9 +34,9 @@ __all__ = ["bench_stages"]
 
 Row = dict[str, str | int | float | None]
 
-LENGTHS = (512, 96, 108, 192, 11)
-"""Numbers in the descriptors: colour, HOG, HOF, MBH and a network's classes."""
 N_LABELS = 11
+LENGTHS = (*(BUILT_IN[name]().length for name in HAND_MADE), N_LABELS)
+"""Numbers in the hand-made descriptors and a network's classes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from budgetseg.types import Classes, Float32
 
 __all__ = ["Model", "load_model", "save_model"]
 
-FORMAT = 1
+FORMAT = 2  # also when a descriptor means something else: what was learned from it would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError, UsageError)

@@ -62,7 +62,7 @@ def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp
     assert model.settings["tier"] == "fast"
     assert np.isfinite(model.crf.pair).all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["streets", "streets-work"]
-    assert json.loads((tmp_path / "streets" / "manifest.json").read_text())["format"] == 1
+    assert json.loads((tmp_path / "streets" / "manifest.json").read_text())["format"] == 2
 
 
 def test_networks_that_are_not_given_are_trained_first_and_only_once(

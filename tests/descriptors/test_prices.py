@@ -12,8 +12,9 @@ from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.calibrate import calibrate
 from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.live import LiveDescriptors
-from budgetseg.descriptors.motion.histograms import Hog
+from budgetseg.descriptors.motion.histograms import Hof
 from budgetseg.descriptors.prices import needs_of, price, workload
 from budgetseg.descriptors.table import Costs
 from budgetseg.errors import UsageError
@@ -178,7 +179,7 @@ def test_a_resource_that_is_not_there_is_told(street: Scene) -> None:
 
     for astray in (Astray(), Lost()):
         with pytest.raises(UsageError, match="'plugged' of supervoxel 3"):
-            needs_of(street, [Hog(), astray])
+            needs_of(street, [Hof(), astray])
 
 
 def test_a_resource_that_is_not_there_does_not_matter_where_nobody_asks(street: Scene) -> None:
@@ -196,15 +197,22 @@ def test_a_resource_that_is_not_there_does_not_matter_where_nobody_asks(street: 
     assert needs.items.tolist() == [1, street.n_frames] * len(street.supervoxels)
 
 
-def test_a_class_that_replaces_a_plain_form_is_asked_for_it(street: Scene) -> None:
-    class Heavy(Hog):
+@pytest.mark.parametrize("kind", [Hog, Hof])
+def test_a_class_that_replaces_a_plain_form_is_asked_for_it(kind: type[Descriptor], street: Scene) -> None:
+    class Heavy(kind):  # type: ignore[misc, valid-type]
         def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
             return 7.0
 
-    class Alone(Hog):
+    class Alone(kind):  # type: ignore[misc, valid-type]
         def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002
-            return [("flow", 0)]
+            return [(kind.resources[0].kind, 0)]
+
+    class Twice(kind):  # type: ignore[misc, valid-type]
+        def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+            return np.asarray(2 * super().compute(scene, region, inputs))
 
     assert (Heavy().works(street) == 7).all()
     assert needs_of(street, [Alone()])[1].items.tolist() == [0] * len(street.supervoxels)
-    assert needs_of(street, [Heavy()])[1].items.tolist() == needs_of(street, [Hog()])[1].items.tolist()
+    assert needs_of(street, [Heavy()])[1].items.tolist() == needs_of(street, [kind()])[1].items.tolist()
+    plain, twice = (LiveDescriptors(street, [one()], CostModel()).compute(3, kind.name).vector for one in (kind, Twice))
+    assert np.array_equal(twice, 2 * plain)

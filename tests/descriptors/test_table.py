@@ -137,7 +137,7 @@ def test_a_card_of_another_shape_is_refused(folder: Path, change: dict[str, obje
         read_settings(folder)
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "null", '{"format": 1}'])
+@pytest.mark.parametrize("text", ["{}", "[]", "null", '{"format": 2}'])
 def test_a_card_that_lacks_things_is_refused(folder: Path, text: str) -> None:
     (folder / "video.json").write_text(text)
     assert "video.json: damaged" in refused(folder)
@@ -145,7 +145,7 @@ def test_a_card_that_lacks_things_is_refused(folder: Path, text: str) -> None:
 
 def test_another_format_is_refused(folder: Path) -> None:
     edit_card(folder, format=99)
-    assert "format 99, not 1; describe again with this version" in refused(folder)
+    assert "format 99, not 2; delete the folder and describe again" in refused(folder)
 
 
 def test_values_of_another_shape_than_announced_are_refused(folder: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_model(tmp_path: Path) -> None:
     save_model(random_model(HAND_MADE), tmp_path / "model")
     manifest = read(tmp_path / "model" / "manifest.json")
     assert keys_under("Model") == set(manifest)
-    assert manifest["format"] == 1
+    assert manifest["format"] == 2
     arrays = {re.sub(r"\d+$", "K", name) for name in load_file(tmp_path / "model" / "arrays.safetensors")}
     assert keys_under("Model", 1) == arrays | {"wholes.K", "policies.K"}
 

@@ -111,7 +111,7 @@ def test_h_says_the_same_as_of_a_table(
 def test_a_batch_is_answered_as_its_parts_are(scene: Scene, classifiers: SubsetClassifiers) -> None:
     together, episode = source_of(scene, classifiers)
     alone, _ = source_of(scene, classifiers)
-    choices = [(5, 0), (3, HOG), (0, 0), (1, 2), (4, HOG), (2, 0)]
+    choices = [(5, 0), (3, HOG), (0, 0), (1, 2), (4, 2), (2, 0)]
     outcome = together(episode, batch_of(*choices))
     each = [alone(episode, batch_of(choice)) for choice in choices]
     assert np.array_equal(outcome.said, np.concatenate([one.said for one in each]))
@@ -130,7 +130,8 @@ def test_what_cannot_be_had_of_a_batch_leaves_the_rest(scene: Scene, classifiers
 
 
 def test_one_that_is_not_finite_is_missing_alone(scene: Scene, classifiers: SubsetClassifiers) -> None:
-    good, bad = np.zeros(96, np.float32), np.full(96, np.nan, np.float32)
+    good = np.zeros(BUILT_IN["hog"]().length, np.float32)
+    bad = np.full_like(good, np.nan)
     answers = iter([good, bad, good])
     source, episode = source_of(scene, classifiers, lambda _: next(answers))
     assert source(episode, batch_of((0, HOG), (1, HOG), (2, HOG))).missing == {1: "is not finite"}

@@ -161,7 +161,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
 
 def test_another_format_is_refused(folder: Path) -> None:
     edit_manifest(folder, format=99)
-    assert refused(folder).endswith("a model of format 99, not 1; train it again")
+    assert refused(folder).endswith("a model of format 99, not 2; train it again")
 
 
 @pytest.mark.parametrize("size", [0, 4, 100, -1])
@@ -186,7 +186,7 @@ def test_an_array_that_is_not_finite_is_named(folder: Path) -> None:
     assert "crf.pair must be (3, 3) and finite" in refused(folder)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"format": 1}', "\udcff"], ids=repr)
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"format": 2}', "\udcff"], ids=repr)
 def test_a_manifest_that_is_none_is_refused(folder: Path, text: str) -> None:
     (folder / "manifest.json").write_bytes(text.encode(errors="surrogateescape"))
     assert "damaged model" in refused(folder)

@@ -1,16 +1,23 @@
-"""HOG, HOF and MBH: orientation histograms in a 2x2x3 grid along the tracks of a supervoxel."""
+"""HOF and MBH: orientation histograms of flow, and of its changes, around the tracks of a supervoxel."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-import cv2
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
-from budgetseg.descriptors.motion.cells import BLOCK, CELL, cell_sums, flow_blocks, flow_edge_blocks, gradient_blocks
+from budgetseg.descriptors.cells import (
+    AROUND,
+    N_BINS,
+    Cells,
+    add_cells,
+    add_patches,
+    flow_blocks,
+    flow_edge_blocks,
+    length_of,
+)
+from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Scene
 from budgetseg.descriptors.motion.tracks import (
     Flow,
     TrackPoints,
@@ -25,36 +32,10 @@ from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
 from budgetseg.types import Float32, Float64, Int32, Int64
 from budgetseg.video.flow import flow_reduction
 
-__all__ = ["Hof", "Hog", "Mbh", "describe_tracks"]
-
-LEAST = 1e-3  # keeps a patch without any gradient or motion at zero
+__all__ = ["Hof", "Mbh", "describe_tracks"]
 
 
-class _Cells(Resource):
-    """Sums over cells of one kind of histogram of a frame."""
-
-    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
-        """The same for every frame."""
-        return self.frame_work(scene)
-
-    def works(self, scene: Scene) -> Float64:
-        """So often, (T,)."""
-        return np.full(scene.n_frames, self.frame_work(scene))
-
-    def frame_work(self, scene: Scene) -> float:
-        """Work of any frame."""
-        return float(scene.n_pixels)
-
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
-        """(h + CELL + 1, w + CELL + 1, bins)."""
-        return FrameArray(cell_sums(self.blocks(scene, index, inputs)))
-
-    @abstractmethod
-    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
-        """The histograms of blocks, (h, w, bins)."""
-
-
-class _FlowCells(_Cells):
+class _FlowCells(Cells):
     """Those made of the flow that leaves a frame; the last frame, which has none, takes the flow that enters it."""
 
     def needs(self, scene: Scene, index: int) -> Sequence[Key]:
@@ -70,13 +51,6 @@ class _FlowCells(_Cells):
     def frame_work(self, scene: Scene) -> float:
         """As for the flow."""
         return flow_work(scene)
-
-
-class _HogCells(_Cells):
-    kind = "hog cells"
-
-    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
-        return gradient_blocks(cv2.cvtColor(scene.frames[index], cv2.COLOR_RGB2GRAY))
 
 
 class _HofCells(_FlowCells):
@@ -97,9 +71,9 @@ class _MbhCells(_FlowCells):
 
 
 class _TrackHistogram(Descriptor):
-    """The mean over all tracks of a supervoxel of their histograms, each scaled to length one."""
+    """The mean over the tracks of a supervoxel of their patches, summed along the track and scaled to length one."""
 
-    cells: _Cells
+    cells: Cells
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
         """The tracks, and the cells of every frame that they pass."""
@@ -119,27 +93,19 @@ class _TrackHistogram(Descriptor):
         return track_works(scene)
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
-        """(12 · bins,): thirds of the track, then rows, columns and bins."""
+        """(8 · bins,): small patches, then large ones, of rows, columns and bins."""
         vector: Float32 = _TrackHistogram.compute_all(self, scene, np.array([region]), [inputs])[0]
         return vector
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002
-        """The same of several, (K, 12 · bins)."""
+        """The same of several, (K, 8 · bins)."""
         return describe_tracks([own[0] for own in inputs], [own[1:] for own in inputs])
-
-
-class Hog(_TrackHistogram):
-    """Histograms of oriented gradients: what the surface looks like."""
-
-    name, length = "hog", 12 * 8
-    cells = _HogCells()
-    resources = Flow(), Tracks(), cells
 
 
 class Hof(_TrackHistogram):
     """Histograms of optical flow, with a bin for no motion: how it moves."""
 
-    name, length = "hof", 12 * 9
+    name, length = "hof", length_of(N_BINS + 1)
     cells = _HofCells()
     resources = Flow(), Tracks(), cells
 
@@ -147,19 +113,19 @@ class Hof(_TrackHistogram):
 class Mbh(_TrackHistogram):
     """Motion boundary histograms, of the flow's x and y: where motion changes, free of the camera's own."""
 
-    name, length = "mbh", 12 * 16
+    name, length = "mbh", length_of(2 * N_BINS)
     cells = _MbhCells()
     resources = Flow(), Tracks(), cells
 
 
 def describe_tracks(tracks: Sequence[TrackPoints], cells: Sequence[Sequence[FrameArray]]) -> Float32:
-    """Mean histograms of the tracks of supervoxels, (K, 12 · bins), given the cells of every frame of their spans."""
+    """Mean patches of the tracks of supervoxels, (K, 8 · bins), given the cells of every frame of their spans."""
     shape, bounds = cells[0][0].array.shape, np.cumsum([0, *(len(own.slots) for own in tracks)])
     points, first = _joined([own.points for own in tracks], [own.first[:-1] for own in tracks])
     places, slots = _joined([addresses(own) for own in cells], [own.slots for own in tracks])
-    scales, means = np.concatenate([own.scales for own in tracks]), np.empty((len(tracks), 12 * shape[2]), np.float32)
-    _describe(points, np.append(first, len(points)), slots, scales, bounds, places, shape, means)
-    return means
+    means = np.zeros((len(tracks), 2, 2, 2, shape[2]), np.float32)
+    _describe(points, np.append(first, len(points)), slots, bounds, places, shape, means)
+    return means.reshape(len(tracks), -1)
 
 
 def _joined(lists: Sequence[NDArray[Any]], places: Sequence[Int32]) -> tuple[NDArray[Any], Int64]:
@@ -169,42 +135,13 @@ def _joined(lists: Sequence[NDArray[Any]], places: Sequence[Int32]) -> tuple[NDA
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _describe(points, first, slots, scales, bounds, cells, shape, means):  # type: ignore[no-untyped-def]
-    grid = np.empty((3, 2, 2, shape[2]), np.float32)
-    flat = grid.reshape(-1)
+def _describe(points, first, slots, bounds, sums, shape, means):  # type: ignore[no-untyped-def]
+    cells = np.empty((AROUND, AROUND, shape[2]), np.float32)
     for own in range(len(bounds) - 1):
-        total, n = means[own], bounds[own + 1] - bounds[own]
-        total[:] = 0
-        for k in range(bounds[own], bounds[own + 1]):
-            _gather(points[first[k] : first[k + 1]], scales[k], cells[slots[k] :], shape, grid)
-            length = np.sqrt((flat * flat).sum()) + np.float32(LEAST)
-            for j in range(len(flat)):
-                total[j] += flat[j] / length
-        for j in range(len(flat)):
-            total[j] /= np.float32(n)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _gather(path, scale, cells, shape, grid):  # type: ignore[no-untyped-def]
-    """Sum the cells around each point into thirds of the track; a track of one or two points fills all three."""
-    length = len(path)
-    grid[:] = 0
-    for third in range(3):
-        begin = third * length // 3
-        for j in range(begin, max((third + 1) * length // 3, begin + 1)):
-            sums = array_at(cells[j], shape)
-            y, x = (int(path[j, 0]) + BLOCK // 2) // BLOCK, (int(path[j, 1]) + BLOCK // 2) // BLOCK
-            if scale == 0:
-                for r in range(2):
-                    for c in range(2):
-                        here = sums[y + CELL * r, x + CELL * c]
-                        for k in range(shape[2]):
-                            grid[third, r, c, k] += here[k]
-            else:  # a patch of twice the side: four cells make one
-                for r in range(4):
-                    for c in range(4):
-                        row, column = y + CELL * (r - 1), x + CELL * (c - 1)
-                        if 0 <= row < shape[0] and 0 <= column < shape[1]:
-                            here = sums[row, column]
-                            for k in range(shape[2]):
-                                grid[third, r // 2, c // 2, k] += here[k]
+        for track in range(bounds[own], bounds[own + 1]):
+            cells[:] = 0
+            for j in range(first[track + 1] - first[track]):
+                y, x = points[first[track] + j]
+                add_cells(array_at(sums[slots[track] + j], shape), y, x, cells)
+            add_patches(cells, means[own])
+        means[own] /= np.float32(bounds[own + 1] - bounds[own])

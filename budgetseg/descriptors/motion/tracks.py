@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from budgetseg.descriptors.core import Key, Lists, Numbering, Resource, Scene
+from budgetseg.descriptors.grid import grid_points, middle_pixel
 from budgetseg.descriptors.pointers import FrameArray, addresses, array_at
 from budgetseg.types import Float32, Float64, Int32
 from budgetseg.video.flow import flow_reduction, optical_flow
@@ -27,7 +28,6 @@ __all__ = [
 
 LENGTH = 15  # frames of a track, at most
 MOST_SPANS = 3  # a supervoxel that lives longer is tracked where its life begins, in the middle and where it ends
-STEPS = (5, 8)  # pixels between the points of the grid, per scale
 ERRATIC = 50.0  # pixels of standard deviation along x or y
 ON_IT, AROUND_IT, IN_ITS_MIDDLE = 0, 1, 2  # where tracks start
 JUMP, JUMP_SHARE = 20.0, 0.7  # a single step of so many pixels that makes so much of the way
@@ -102,18 +102,16 @@ class TrackPoints:
     points : (P, 2) float32, (y, x), the points of all tracks one after another
     first : (M + 1,) int32; the points of track k are first[k] to first[k + 1]
     slots : (M,) int32, place of the first point's frame among those of `spans_of_tracks`
-    scales : (M,) int32, 0 or 1
     """
 
     points: Float32
     first: Int32
     slots: Int32
-    scales: Int32
 
     @property
     def nbytes(self) -> int:
         """Bytes it takes."""
-        return self.points.nbytes + self.first.nbytes + self.slots.nbytes + self.scales.nbytes
+        return self.points.nbytes + self.first.nbytes + self.slots.nbytes
 
 
 class Tracks(Resource):
@@ -147,7 +145,7 @@ class Tracks(Resource):
         return track_works(scene)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> TrackPoints:
-        """Tracks at both scales."""
+        """All tracks."""
         ids, runs = scene.supervoxels.ids, scene.runs
         mine = slice(runs.first[index], runs.first[index + 1])
         spans = np.array(spans_of_tracks(*scene.lifetime(index)), np.int32)
@@ -216,23 +214,20 @@ def _lists(boxes, origin, dropped, own):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _follow(ids, region, spans, flows, reduce):  # type: ignore[no-untyped-def]
-    """Points, first, slots and scales of all tracks."""
+    """Points, first and slots of all tracks."""
     index, rows, runs = region
     height = ids.shape[1]
-    parts = [(np.empty((0, 2), np.float32), 0, 0, 0)]
+    parts = [(np.empty((0, 2), np.float32), 0, 0)]
     slot = flow_slot = 0
     for start, stop in spans:
         low, high = np.searchsorted(rows, start * height), np.searchsorted(rows, (start + 1) * height)
         own_rows, own_runs = rows[low:high] - start * height, runs[low:high]
-        n_tracks = 0
         for place in (ON_IT, AROUND_IT, IN_ITS_MIDDLE):
-            for scale in range(2):
-                seeds = _seeds(own_rows, own_runs, place, STEPS[scale])
-                paths, on = _paths(ids, index, seeds, start, stop - start, flows[flow_slot:], reduce)
-                kept = _kept(paths, on, place)
-                parts.append((kept.reshape(-1, 2), stop - start, slot, scale))
-                n_tracks += len(kept)
-            if n_tracks:
+            seeds = _seeds(own_rows, own_runs, place)
+            paths, on = _paths(ids, index, seeds, start, stop - start, flows[flow_slot:], reduce)
+            kept = _kept(paths, on, place)
+            if len(kept):
+                parts.append((kept.reshape(-1, 2), stop - start, slot))
                 break
         slot += stop - start
         flow_slot += stop - start - 1
@@ -240,15 +235,15 @@ def _follow(ids, region, spans, flows, reduce):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _seeds(rows, runs, place, step):  # type: ignore[no-untyped-def]
+def _seeds(rows, runs, place):  # type: ignore[no-untyped-def]
     """Points (y, x) to start from, given the supervoxel's runs in the first frame."""
     if place == ON_IT:
-        return _grid_points(rows, runs, step)
+        return grid_points(rows, runs)
     if place == AROUND_IT:
         whole = np.empty((rows[-1] - rows[0] + 1, 2), np.int32)
         whole[:, 0], whole[:, 1] = runs[:, 0].min(), runs[:, 1].max()
-        return _grid_points(np.arange(rows[0], rows[-1] + 1).astype(np.int32), whole, step)
-    return _middle_pixel(rows, runs)
+        return grid_points(np.arange(rows[0], rows[-1] + 1).astype(np.int32), whole)
+    return middle_pixel(rows, runs)
 
 
 @njit(cache=True, nogil=True)
@@ -264,52 +259,22 @@ def _kept(paths, on, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _joined(parts):  # type: ignore[no-untyped-def]
-    """Points (n, 2), length, slot and scale of several lots of tracks, as the fields of `TrackPoints`."""
+    """Points (n, 2), length and slot of several lots of tracks, as the fields of `TrackPoints`."""
     n_tracks = n_points = 0
-    for points, length, _, _ in parts:
+    for points, length, _ in parts:
         n_points += len(points)
         n_tracks += len(points) // max(length, 1)
     all_points, first = np.empty((n_points, 2), np.float32), np.zeros(n_tracks + 1, np.int32)
-    slots, scales = np.empty(n_tracks, np.int32), np.empty(n_tracks, np.int32)
+    slots = np.empty(n_tracks, np.int32)
     track = point = 0
-    for points, length, slot, scale in parts:
+    for points, length, slot in parts:
         all_points[point : point + len(points)] = points
         point += len(points)
         for _ in range(len(points) // max(length, 1)):
             first[track + 1] = first[track] + length
-            slots[track], scales[track] = slot, scale
+            slots[track] = slot
             track += 1
-    return all_points, first, slots, scales
-
-
-@njit(cache=True, nogil=True)
-def _grid_points(rows, runs, step):  # type: ignore[no-untyped-def]
-    """Points (y, x) of the grid that lie on the runs of one frame."""
-    most = 0
-    for k in range(len(rows)):
-        if rows[k] % step == step // 2:
-            most += (runs[k, 1] - runs[k, 0]) // step + 1
-    seeds, n = np.empty((most, 2), np.int32), 0
-    for k in range(len(rows)):
-        if rows[k] % step == step // 2:
-            for x in range(runs[k, 0] + (step // 2 - runs[k, 0]) % step, runs[k, 1], step):
-                seeds[n, 0], seeds[n, 1] = rows[k], x
-                n += 1
-    return seeds[:n]
-
-
-@njit(cache=True, nogil=True)
-def _middle_pixel(rows, runs):  # type: ignore[no-untyped-def]
-    """The pixel in the middle of the list of a frame's pixels."""
-    left = (runs[:, 1] - runs[:, 0]).sum() // 2
-    seeds = np.empty((1, 2), np.int32)
-    for k in range(len(rows)):
-        length = runs[k, 1] - runs[k, 0]
-        if left < length:
-            seeds[0, 0], seeds[0, 1] = rows[k], runs[k, 0] + left
-            break
-        left -= length
-    return seeds
+    return all_points, first, slots
 
 
 @njit(cache=True, nogil=True)

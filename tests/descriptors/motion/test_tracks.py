@@ -15,9 +15,9 @@ from budgetseg.descriptors.motion.histograms import Hof
 from budgetseg.descriptors.motion.tracks import Flow, TrackPoints, Tracks, flow_work, spans_of_tracks, track_work
 from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.types import Float32, Float64, Int32
-from tests.descriptors.motion.plain import moving, scene_of, track_list
+from tests.descriptors.plain import moving, scene_of, track_list
 
-STEPS = (5, 8)
+STEP = 8
 lives = st.tuples(st.integers(0, 100), st.integers(1, 300)).map(lambda life: (life[0], life[0] + life[1]))
 
 
@@ -67,15 +67,14 @@ def on_region(scene: Scene, region: int, path: Float32, start: int) -> int:
     )
 
 
-def starts(tracks: TrackPoints, scale: int) -> set[tuple[int, int]]:
-    """Pixels (y, x) where tracks of a scale start."""
-    firsts = tracks.points[tracks.first[:-1]][tracks.scales == scale]
-    return {(y, x) for y, x in firsts.astype(int).tolist()}
+def starts(tracks: TrackPoints) -> set[tuple[int, int]]:
+    """Pixels (y, x) where tracks start."""
+    return {(y, x) for y, x in tracks.points[tracks.first[:-1]].astype(int).tolist()}
 
 
-def grid(rows: range, columns: range, step: int) -> set[tuple[int, int]]:
+def grid(rows: range, columns: range) -> set[tuple[int, int]]:
     """Pixels of the grid in a rectangle."""
-    return {(y, x) for y in rows for x in columns if y % step == step // 2 == x % step}
+    return {(y, x) for y in rows for x in columns if y % STEP == STEP // 2 == x % STEP}
 
 
 def two_blocks(n_frames: int = 10, height: int = 60, width: int = 80, column: int = 40) -> Scene:
@@ -90,7 +89,7 @@ def test_tracks_follow_a_translation(dx: float, dy: float) -> None:
     scene = two_blocks(height=160, width=200, column=100)
     tracks = followed(scene, 0, uniform(160, 200, dx, dy))
     inner = [path for path in track_list(tracks) if (path[0] > 40).all() and path[0, 0] < 120]
-    assert len(inner) > 100
+    assert len(inner) > 40
     for path in inner:
         assert np.allclose(path, path[0] + np.arange(10)[:, None] * [dy, dx], atol=1e-3)
 
@@ -100,7 +99,7 @@ def test_a_point_moves_by_the_vector_of_its_square_of_pixels(height: int, width:
     size = -(-height // reduce), -(-width // reduce)
     flows = np.random.default_rng(0).normal(0, 2, (3, *size, 2)).astype(np.float32)
     ids = np.zeros((4, height, width), np.int32)
-    for path in track_list(followed(still_scene(ids), 0, list(flows)))[::7]:
+    for path in track_list(followed(still_scene(ids), 0, list(flows)))[::3]:
         for j, (here, there) in enumerate(pairwise(path)):
             dx, dy = flows[j, int(here[0]) // reduce, int(here[1]) // reduce]
             assert np.allclose(there, np.clip(here + np.array([dy, dx]), 0, [height - 0.5, width - 0.5]), atol=1e-4)
@@ -113,17 +112,16 @@ def test_tracks_of_a_moving_texture_follow_it() -> None:
     tracks = live.cache.peek([("tracks", 0)])[0]
     assert isinstance(tracks, TrackPoints)
     gone = np.array([path[-1] - path[0] for path in track_list(tracks)])
-    assert len(gone) > 100
+    assert len(gone) > 40
     assert np.abs(gone - 11 * np.array([-2, 3])).max() < 1.5
 
 
-def test_tracks_start_on_all_points_of_both_grids_in_the_first_frame_of_each_span() -> None:
+def test_tracks_start_on_all_points_of_the_grid_in_the_first_frame_of_each_span() -> None:
     scene = two_blocks(n_frames=20)
     tracks = followed(scene, 1, uniform(60, 80, 0, 0))
-    for scale, step in enumerate(STEPS):
-        expected = grid(range(60), range(40, 80), step)
-        assert starts(tracks, scale) == expected
-        assert (tracks.scales == scale).sum() == 2 * len(expected)
+    expected = grid(range(60), range(40, 80))
+    assert starts(tracks) == expected
+    assert len(tracks.slots) == 2 * len(expected)
     assert set(tracks.slots.tolist()) == {0, 10}
 
 
@@ -148,10 +146,9 @@ def test_tracks_of_a_later_life_go_through_the_flow_of_that_time() -> None:
 def test_exactly_the_tracks_with_half_of_their_points_on_the_supervoxel_are_kept(step: float) -> None:
     scene = two_blocks(n_frames=15)
     tracks = followed(scene, 0, uniform(60, 80, step, 0))
-    for scale, size in enumerate(STEPS):
-        whole = grid(range(60), range(40), size)
-        inside = {x: sum(max(x + 0.5 + step * j, 0) < 40 for j in range(15)) for _, x in whole}
-        assert starts(tracks, scale) == {(y, x) for y, x in whole if 2 * inside[x] >= 15}
+    whole = grid(range(60), range(40))
+    inside = {x: sum(max(x + 0.5 + step * j, 0) < 40 for j in range(15)) for _, x in whole}
+    assert starts(tracks) == {(y, x) for y, x in whole if 2 * inside[x] >= 15}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -169,18 +166,14 @@ def test_scattered_tracks_are_dropped() -> None:
     flow = uniform(100, 400, 11, 0)  # a standard deviation of 47.5 pixels in 15 frames
     flow[:50, :, 0] = 12  # 51.8
     tracks = followed(still_scene(np.zeros((15, 100, 400), np.int32)), 0, flow)
-    left = [(y, x) for scale in (0, 1) for y, x in starts(tracks, scale) if x < 220]
-    assert left
-    assert min(y for y, _ in left) >= 50
-    assert {(y, x) for y, x in left if y % 5 == 2 == x % 5} >= grid(range(50, 100), range(220), 5)
+    assert {(y, x) for y, x in starts(tracks) if x < 220} == grid(range(50, 100), range(220))
 
 
 def test_tracks_that_are_mostly_one_jump_are_dropped() -> None:
     flows = np.zeros((9, 60, 200, 2), np.float32)
     flows[4, :, :100, 0] = 25
     tracks = followed(still_scene(np.zeros((10, 60, 200), np.int32)), 0, list(flows))
-    for scale, step in enumerate(STEPS):
-        assert starts(tracks, scale) == grid(range(60), range(100, 200), step)
+    assert starts(tracks) == grid(range(60), range(100, 200))
 
 
 @pytest.mark.parametrize(("jump", "others"), [(19.0, 0.0), (25.0, 2.0)])
@@ -189,12 +182,12 @@ def test_a_jump_that_is_short_or_a_small_part_of_the_way_is_no_reason_to_drop(ju
     flows[:, :, :, 0] = others
     flows[4, :, :, 0] = jump
     tracks = followed(still_scene(np.zeros((10, 60, 200), np.int32)), 0, list(flows))
-    assert starts(tracks, 0) >= grid(range(60), range(150), 5)
+    assert starts(tracks) >= grid(range(60), range(150))
 
 
 def test_still_tracks_are_kept() -> None:
     tracks = followed(two_blocks(), 0, uniform(60, 80, 0, 0))
-    assert starts(tracks, 0) == grid(range(60), range(40), 5)
+    assert starts(tracks) == grid(range(60), range(40))
     assert all((path == path[0]).all() for path in track_list(tracks))
 
 
@@ -217,15 +210,14 @@ def stairs() -> Int32:
 
 def test_a_supervoxel_off_the_grid_gets_tracks_from_the_grid_around_it() -> None:
     tracks = followed(still_scene(stairs()), 0, uniform(40, 50, 1, 0))
-    for scale, step in enumerate(STEPS):
-        assert starts(tracks, scale) == grid(range(5, 25), range(6, 27), step)
+    assert starts(tracks) == grid(range(5, 25), range(6, 27))
 
 
 def test_a_supervoxel_that_its_points_leave_gets_those_tracks_anyway() -> None:
     ids = np.ones((10, 60, 200), np.int32)
     ids[:, 20:40, 20:40] = 0
     tracks = followed(still_scene(ids), 0, uniform(60, 200, 10, 0))
-    assert starts(tracks, 0) == grid(range(20, 40), range(20, 40), 5)
+    assert starts(tracks) == grid(range(20, 40), range(20, 40))
 
 
 @pytest.mark.parametrize("pixel", [(0, 0), (29, 39), (13, 17), (12, 12)])
@@ -237,11 +229,11 @@ def test_a_supervoxel_of_one_pixel_gets_tracks_from_there(pixel: tuple[int, int]
     assert (tracks.points == np.array(pixel) + 0.5).all()
 
 
-def test_a_thin_supervoxel_between_the_grids_is_followed_from_its_middle_wherever_it_goes() -> None:
+def test_a_thin_supervoxel_between_the_points_is_followed_from_its_middle_wherever_it_goes() -> None:
     ids = np.ones((8, 30, 40), np.int32)
     ids[:, 11, 13:16] = 0
     tracks = followed(still_scene(ids), 0, uniform(30, 40, 0, -30))
-    assert starts(tracks, 0) == starts(tracks, 1) == {(11, 14)}
+    assert starts(tracks) == {(11, 14)}
     assert all(np.array_equal(path[1:, 0], np.zeros(7)) for path in track_list(tracks))
 
 
@@ -281,4 +273,4 @@ def test_a_reduced_frame_is_little_more_work_than_one_of_the_reduced_size() -> N
 def test_tracks_know_their_size() -> None:
     tracks = followed(two_blocks(), 0, uniform(60, 80, 0, 0))
     n_tracks, n_points = len(tracks.slots), len(tracks.points)
-    assert tracks.nbytes == 4 * (2 * n_points + (n_tracks + 1) + 2 * n_tracks)
+    assert tracks.nbytes == 4 * (2 * n_points + (n_tracks + 1) + n_tracks)

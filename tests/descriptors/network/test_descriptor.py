@@ -8,7 +8,7 @@ from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.network.card import Card
-from budgetseg.descriptors.network.descriptor import NetworkDescriptor, _key_frames, key_frames
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.models import bundled
@@ -79,22 +79,6 @@ def test_the_network_runs_once_a_frame_for_all_supervoxels(network: OnnxNetwork)
     on_demand = live(scene_of(ids), NetworkDescriptor("net", network))
     made = [[t for _, t in on_demand.compute(region, "net").shared_s] for region in (0, 1, 2)]
     assert made == [[0, 2, 4], [], [1]]
-
-
-def test_supervoxels_agree_on_the_frames_that_they_look_at() -> None:
-    rng = np.random.default_rng(0)
-    first = rng.integers(0, 90, 500)
-    end = first + rng.integers(1, 101 - first)
-    frames = key_frames(first.astype(np.int32), end.astype(np.int32))
-    assert (frames[:, 0] >= first).all()
-    assert (np.diff(frames, axis=1) >= 0).all()
-    assert (frames[:, 2] < end).all()
-    n = np.array([len(set(own)) for own in frames.tolist()])
-    assert np.array_equal(n, np.minimum(end - first, 3))
-    for own, life in zip(frames.tolist(), zip(first.tolist(), end.tolist(), strict=True), strict=True):
-        assert _key_frames(*life).tolist() == sorted(set(own))  # one by one as all at once
-    of_long_lives = set(frames[end - first >= 24].ravel().tolist())
-    assert of_long_lives <= set(range(0, 101, 4))
 
 
 def test_threads_do_not_change_the_vector() -> None:

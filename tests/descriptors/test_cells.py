@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetseg.descriptors.motion.cells import (
+from budgetseg.descriptors.cells import (
     BLOCK,
     CELL,
     cell_sums,
@@ -12,7 +12,7 @@ from budgetseg.descriptors.motion.cells import (
     gradient_blocks,
 )
 from budgetseg.types import Float32, Float64, UInt8
-from tests.descriptors.motion.plain import block_sums, flow_edge_votes, flow_votes, gradient_votes, square_sum
+from tests.descriptors.plain import block_sums, flow_edge_votes, flow_votes, gradient_votes, square_sum
 
 SIZES = [(1, 1), (2, 3), (4, 4), (5, 7), (13, 1), (16, 24), (33, 30)]
 FLOW_SIZES = [(height, width, reduce) for height, width in SIZES for reduce in (1, 2, 4)]

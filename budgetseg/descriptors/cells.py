@@ -1,14 +1,31 @@
 """Orientation histograms of a frame, summed over cells of 16x16 pixels at every fourth pixel.
 
-A patch around a point of a track is 2x2 cells, so all that the point has to do is to look up four of these sums.
+The patches around a point are 2x2 cells of 16 and of 32 pixels a side, so all that the point has to do is to look up
+these sums, four for the small patch and sixteen for the large one.
 """
+
+from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from budgetseg.types import Float32, UInt8
+from budgetseg.descriptors.core import Resource, Scene
+from budgetseg.descriptors.pointers import FrameArray
+from budgetseg.types import Float32, Float64, UInt8
 
-__all__ = ["BLOCK", "CELL", "cell_sums", "flow_blocks", "flow_edge_blocks", "gradient_blocks"]
+__all__ = [
+    "AROUND",
+    "N_BINS",
+    "Cells",
+    "add_cells",
+    "add_patches",
+    "cell_sums",
+    "flow_blocks",
+    "flow_edge_blocks",
+    "gradient_blocks",
+    "length_of",
+]
 
 BLOCK = 4
 """Pixels between the places where sums are kept."""
@@ -16,8 +33,38 @@ BLOCK = 4
 CELL = 4
 """Side of a cell, in blocks."""
 
+AROUND = 4
+"""Cells a side around a point."""
+
 N_BINS = 8
+"""Directions."""
+
 STILL = 0.4  # pixels; slower than this is no motion
+LEAST = 1e-3  # keeps a patch without any gradient or motion at zero
+
+
+class Cells(Resource):
+    """Sums over cells of one kind of histogram of a frame."""
+
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+        """The same for every frame."""
+        return self.frame_work(scene)
+
+    def works(self, scene: Scene) -> Float64:
+        """So often, (T,)."""
+        return np.full(scene.n_frames, self.frame_work(scene))
+
+    def frame_work(self, scene: Scene) -> float:
+        """Work of any frame."""
+        return float(scene.n_pixels)
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
+        """(h + CELL + 1, w + CELL + 1, bins)."""
+        return FrameArray(cell_sums(self.blocks(scene, index, inputs)))
+
+    @abstractmethod
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+        """The histograms of blocks, (h, w, bins)."""
 
 
 def gradient_blocks(grey: UInt8) -> Float32:
@@ -138,3 +185,48 @@ def _box_sums(blocks):  # type: ignore[no-untyped-def]
             for k in range(max(x - CELL, 0), min(x, width)):
                 here += column[k]
     return sums
+
+
+def length_of(n_bins: int) -> int:
+    """Figures that describe a point: 2x2 cells of the small patch and of the large one."""
+    return 2 * 2 * 2 * n_bins
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def add_cells(sums, y, x, cells):  # type: ignore[no-untyped-def]
+    """Add the cells around a point (y, x) to `cells`, (AROUND, AROUND, bins)."""
+    y, x = (int(y) + BLOCK // 2) // BLOCK, (int(x) + BLOCK // 2) // BLOCK
+    for r in range(AROUND):
+        row = y + CELL * (r - 1)
+        if 0 <= row < sums.shape[0]:
+            for c in range(AROUND):
+                column = x + CELL * (c - 1)
+                if 0 <= column < sums.shape[1]:
+                    for k in range(sums.shape[2]):  # by index: to make views would take as long again
+                        cells[r, c, k] += sums[row, column, k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def add_patches(cells, patches):  # type: ignore[no-untyped-def]
+    """Add both patches around a point to `patches`, (2, 2, 2, bins), each scaled to length one.
+
+    The cells in the middle are the small one; of the large one, four make a quarter.
+    """
+    small = large = np.float32(0)
+    for r in range(2):
+        for c in range(2):
+            for k in range(cells.shape[2]):
+                small += cells[r + 1, c + 1, k] ** 2
+                large += _quarter(cells, r, c, k) ** 2
+    small, large = 1 / (np.sqrt(small) + np.float32(LEAST)), 1 / (np.sqrt(large) + np.float32(LEAST))
+    for r in range(2):
+        for c in range(2):
+            for k in range(cells.shape[2]):
+                patches[0, r, c, k] += small * cells[r + 1, c + 1, k]
+                patches[1, r, c, k] += large * _quarter(cells, r, c, k)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _quarter(cells, r, c, k):  # type: ignore[no-untyped-def]
+    above = cells[2 * r, 2 * c, k] + cells[2 * r, 2 * c + 1, k]
+    return above + cells[2 * r + 1, 2 * c, k] + cells[2 * r + 1, 2 * c + 1, k]

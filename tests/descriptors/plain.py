@@ -1,4 +1,4 @@
-"""Clips that move as told, and the histograms of Wang et al. 2011 written out plainly."""
+"""Clips that move as told, and the histograms of Wang et al. 2011 around points, written out plainly."""
 
 import cv2
 import numpy as np
@@ -27,6 +27,11 @@ def moving(shape: tuple[int, int, int], move: tuple[int, int], seed: int = 0) ->
     world = texture(height + 2 * far_y, width + 2 * far_x, seed)
     corners = [(far_y - t * move[1], far_x - t * move[0]) for t in range(n_frames)]
     return np.stack([world[y : y + height, x : x + width] for y, x in corners])
+
+
+def still(frame: UInt8, n_frames: int = 20) -> UInt8:
+    """A clip in which nothing happens."""
+    return np.repeat(frame[None], n_frames, axis=0)
 
 
 def scene_of(frames: UInt8, ids: Int32 | None = None) -> Scene:
@@ -88,18 +93,17 @@ def block_sums(values: Float64, side: int) -> Float64:
     return np.array([[square_sum(values, y, x, side) for x in columns] for y in rows])
 
 
-def track_histogram(path: Float32, values: list[Float64], cell: int, reduce: int = 1) -> Float64:
-    """Histogram of a track, (12 · bins,), of length one: thirds of the track, 2x2 cells of `cell` pixels a side.
+def patches_along(path: Float32, values: list[Float64], reduce: int = 1) -> Float64:
+    """Small and large patch along a track, (8 · bins,), each of length one: 2x2 cells of 16 and of 32 pixels a side.
 
     `values` holds what is summed of each frame of the track, one value for every `reduce` pixels a side. A patch is
     centred on the corner of blocks that is nearest to its point.
     """
-    grid = np.zeros((3, 2, 2, values[0].shape[2]))
-    for third in range(3):
-        begin = third * len(path) // 3
-        for j in range(begin, max((third + 1) * len(path) // 3, begin + 1)):
-            y, x = (BLOCK * ((int(place) + BLOCK // 2) // BLOCK) for place in path[j])
-            for row, column in np.ndindex(2, 2):
-                corner = (y + (row - 1) * cell) // reduce, (x + (column - 1) * cell) // reduce
-                grid[third, row, column] += square_sum(values[j], *corner, cell // reduce)
-    return grid.ravel() / (np.linalg.norm(grid) or 1)
+    patches = np.zeros((2, 2, 2, values[0].shape[2]))
+    for value, point in zip(values, path, strict=True):
+        y, x = (BLOCK * ((int(place) + BLOCK // 2) // BLOCK) for place in point)
+        for scale, row, column in np.ndindex(2, 2, 2):
+            cell = 16 << scale
+            corner = (y + (row - 1) * cell) // reduce, (x + (column - 1) * cell) // reduce
+            patches[scale, row, column] += square_sum(value, *corner, cell // reduce)
+    return np.concatenate([patch.ravel() / (np.linalg.norm(patch) or 1) for patch in patches])
