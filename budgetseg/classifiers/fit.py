@@ -25,6 +25,7 @@ from budgetseg.types import Bool, Float32, Float64, Int32, Int64
 __all__ = ["Fitted", "Recipe", "favour_of", "fit_subsets", "n_fits"]
 
 NEARLY = 1.02  # times the least loss
+HOLD = 4.0  # times smaller are inputs that are held back
 LEAST_SHARE = 1e-3  # of the pixels; rarer classes are favoured as if they had it
 
 
@@ -38,6 +39,8 @@ class Recipe:
     most_rows : supervoxels that a fit takes at most, drawn at random
     n_steps : of a fit; more bring it closer to its minimum, but not closer to what it has not seen
     seed : of that draw
+    held_back : descriptors on which regularisation bears more: how things move in some videos says less of others than
+        what they look like
     balance : how much rare classes are favoured afterwards, from 0, for most pixels right, to 1, for all classes
         equally right; an eighth of it where a network has spoken, whose training has favoured them already
     """
@@ -46,6 +49,7 @@ class Recipe:
     most_rows: int = 20_000
     n_steps: int = 25
     seed: int = 0
+    held_back: tuple[str, ...] = ("hof", "mbh")
     balance: float = 0.5
 
 
@@ -92,7 +96,9 @@ def fit_subsets(
     check_finite(sums, samples.values, np.arange(len(sums)))
     lengths = tuple(block.shape[1] for block in blocks)
     centre = np.concatenate([block.mean(axis=0) for block in blocks])
-    scale = np.repeat([max(float(np.sqrt(block.var(axis=0).sum())), 1e-6) for block in blocks], lengths)
+    spreads = np.array([max(float(np.sqrt(block.var(axis=0).sum())), 1e-6) for block in blocks])
+    spreads[1:] *= [HOLD if name in recipe.held_back else 1 for name in names]
+    scale = np.repeat(spreads, lengths)
     x = ((np.concatenate(blocks, axis=1) - centre) / scale).astype(np.float32)
     folds = _folds_of(samples)
     takes = np.repeat([0, *(name in opinions for name in names)], lengths)

@@ -1,5 +1,7 @@
 """Learning of H: what it says of supervoxels is said without having seen them, and is what it seems."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -223,3 +225,13 @@ def test_what_is_favoured_is_said_more_often_and_can_be_taken_back() -> None:
     assert tilted.calibration_error == plain.calibration_error
     one, other = (fit.classifiers.calibrated().predict_all(samples.values, samples.place) for fit in (plain, tilted))
     assert np.array_equal(one, other)
+
+
+def test_what_is_held_back_weighs_less() -> None:
+    samples = drawn(2000)
+    free, held = (fit_subsets(samples, replace(ONE, held_back=names)).classifiers for names in ((), ("hog",)))
+    colour, hog = slice(2, 5), slice(5, 9)
+    assert np.allclose(held.scale[hog], 4 * free.scale[hog])
+    assert np.array_equal(held.scale[colour], free.scale[colour])
+    weighs = [np.linalg.norm(own.weights[3, hog] / own.scale[hog, None]) for own in (free, held)]
+    assert weighs[1] < 0.99 * weighs[0]
