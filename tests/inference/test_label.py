@@ -215,8 +215,9 @@ def test_whatever_the_budget_every_pixel_has_a_label(engine: Engine, street: Pat
     assert (labelled.labels[0] < engine.classifiers.n_labels).all()
     assert labelled.plan is not None
     full = replace(labelled.plan, density=25, size=SHAPE[1:], stride=1, colour_only=False, prior=False)
-    given_up = [note.removeprefix("the budget is short: ") for note in labelled.ledgers[0].notes]
-    assert given_up == labelled.plan.lacks(full)
+    short = "the budget is short: "
+    given_up = [note.removeprefix(short) for note in labelled.ledgers[0].notes if note.startswith(short)]
+    assert given_up == labelled.plan.lacks(full)  # on a busy machine reading may take too long as well
 
 
 def test_the_largest_budget_decides_what_is_given_up(engine: Engine, street: Path) -> None:

