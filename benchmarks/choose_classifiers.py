@@ -42,9 +42,8 @@ def _read(folder: Path) -> list[VideoTable]:
 def _accuracy(subset: int, h: SubsetClassifiers, tables: Sequence[VideoTable]) -> str:
     right = pixels = np.zeros(len(h.prior), np.int64)
     for table in tables:
-        said = h.predict(table.values, place_of(table.graph), np.full(len(table.truth), subset, np.int32)).argmax(
-            axis=1
-        )
+        subsets = np.full(len(table.truth), subset, np.int32)
+        said = h.predict(table.values, place_of(table.graph), subsets).argmax(axis=1)
         right = right + np.where(np.arange(table.truth.shape[1]) == said[:, None], table.truth, 0).sum(axis=0)
         pixels = pixels + table.truth.sum(axis=0)
     there = pixels > 0

@@ -11,6 +11,15 @@ from budgetseg.types import Float32, Float64, Int32, Supervoxels, UInt8
 STILL = 0.4
 BLOCK = 4
 
+BOXES = [
+    ((20, 120, 160), (50, 70, 70, 100)),
+    ((7, 61, 83), (0, 20, 63, 83)),
+    ((2, 60, 80), (20, 40, 0, 20)),
+    ((4, 301, 400), (280, 301, 200, 220)),
+    ((3, 601, 703), (300, 320, 680, 703)),
+]
+"""Frames, height and width of a clip, and rows and columns of a supervoxel in it."""
+
 
 def texture(height: int, width: int, seed: int = 0) -> UInt8:
     """A picture, (H, W, 3), of coloured blobs a few pixels wide."""

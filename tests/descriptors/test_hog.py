@@ -12,7 +12,7 @@ from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.types import Float32, Float64, Int32
-from tests.descriptors.plain import gradient_votes, moving, patches_along, scene_of, still, texture
+from tests.descriptors.plain import BOXES, gradient_votes, moving, patches_along, scene_of, still, texture
 from tests.supervoxels.volumes import few, id_volumes, noise, parts_of
 
 Point = tuple[int, int, int]
@@ -48,16 +48,7 @@ def plain(scene: Scene, region: int) -> Float64:
     return mean
 
 
-@pytest.mark.parametrize(
-    ("shape", "box"),
-    [
-        ((20, 120, 160), (50, 70, 70, 100)),
-        ((7, 61, 83), (0, 20, 63, 83)),
-        ((2, 60, 80), (20, 40, 0, 20)),
-        ((4, 301, 400), (280, 301, 200, 220)),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("shape", "box"), BOXES, ids=str)
 def test_it_is_the_mean_over_the_points_of_the_grid_in_the_agreed_frames(
     shape: tuple[int, int, int], box: tuple[int, int, int, int]
 ) -> None:

@@ -215,9 +215,8 @@ def test_whatever_the_budget_every_pixel_has_a_label(engine: Engine, street: Pat
     assert (labelled.labels[0] < engine.classifiers.n_labels).all()
     assert labelled.plan is not None
     full = replace(labelled.plan, density=25, size=SHAPE[1:], stride=1, colour_only=False, prior=False)
-    short = "the budget is short: "
-    given_up = [note.removeprefix(short) for note in labelled.ledgers[0].notes if note.startswith(short)]
-    assert given_up == labelled.plan.lacks(full)  # on a busy machine reading may take too long as well
+    notes = [note for note in labelled.ledgers[0].notes if not note.startswith("reading took too long: ")]  # if it did
+    assert [note.removeprefix("the budget is short: ") for note in notes] == labelled.plan.lacks(full)
 
 
 def test_the_largest_budget_decides_what_is_given_up(engine: Engine, street: Path) -> None:

@@ -15,6 +15,7 @@ from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.types import Float32, Float64
 from budgetseg.video.flow import flow_reduction, optical_flow
 from tests.descriptors.plain import (
+    BOXES,
     flow_edge_votes,
     flow_votes,
     moving,
@@ -153,17 +154,7 @@ def plain_description(scene: Scene, region: int, name: str, tracks: TrackPoints)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("shape", "box"),
-    [
-        ((20, 120, 160), (50, 70, 70, 100)),
-        ((7, 61, 83), (0, 20, 63, 83)),
-        ((2, 60, 80), (20, 40, 0, 20)),
-        ((4, 301, 400), (280, 301, 200, 220)),
-        ((3, 601, 703), (300, 320, 680, 703)),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("shape", "box"), BOXES, ids=str)
 def test_a_description_is_the_mean_of_its_tracks_summed_pixel_by_pixel(
     name: str, shape: tuple[int, int, int], box: tuple[int, int, int, int]
 ) -> None:
