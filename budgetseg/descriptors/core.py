@@ -197,6 +197,11 @@ class Descriptor(ABC):
         super().__init_subclass__(**kwargs)
         _match_forms(cls, Descriptor)
 
+    @property
+    def can_be_cut_off(self) -> bool:
+        """Whether all that it shares with others ends soon when time is up."""
+        return bool(self.resources) and all(type(one).cut_off is not Resource.cut_off for one in self.resources)
+
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002 - most need none
         """Resources that `compute` is given the values of."""
         return ()

@@ -21,7 +21,7 @@ from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.errors import UsageError
 from budgetseg.inference.closing import Closing
-from budgetseg.inference.episode import Batch, Choice, Chooser, Episode, Selection
+from budgetseg.inference.episode import NOTHING, Batch, Choice, Chooser, Episode, Selection
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint, painters
@@ -41,6 +41,7 @@ MOST_TURNS = 0.012  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
+HOPE, LEAST_S = 3.0, 0.02  # times too long may be over sooner, where nothing else fits and so many seconds are left
 MANY, TOGETHER_S = 32, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
@@ -170,6 +171,8 @@ class WindowRun:
             for d, (descriptor, own) in enumerate(zip(descriptors, engine.descriptors, strict=True)):
                 enabled &= -1 if descriptor is own else ~(1 << d)
             self.live = LiveDescriptors(self.scene, descriptors, engine.costs)
+            trusted = [one.can_be_cut_off and one.name not in engine.guarded for one in descriptors]
+            self._cuttable = set(np.flatnonzero(trusted).tolist())
             self.source = LiveSource(self.live, h, engine.guarded)
             costs = price(self.scene, descriptors, engine.costs)
             self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
@@ -232,7 +235,7 @@ class WindowRun:
         end_s = deadline_s - SAFETY * paint_s - MARGIN_S
         while True:
             until_s, n_before = self._until_s(end_s, deadline_s), len(self.trace)
-            work_left = self.spend(lambda until_s=until_s: until_s - self._now_s())  # type: ignore[misc]
+            work_left = self.spend(lambda until_s=until_s: until_s - self._now_s(), may_try=True)  # type: ignore[misc]
             self.close(lambda: self._now_s() > end_s)
             left_s = self._until_s(end_s, deadline_s) - self._now_s()
             got_nothing = len(self.trace) == n_before  # nothing fits, or nothing more is wanted
@@ -241,8 +244,11 @@ class WindowRun:
         self.paint(out)
         return work_left
 
-    def spend(self, left_s: Callable[[], float]) -> bool:
-        """Compute descriptors as long as there are seconds left; False where there is nothing left to compute."""
+    def spend(self, left_s: Callable[[], float], may_try: bool = False) -> bool:
+        """Compute descriptors as long as there are seconds left; False where there is nothing left to compute.
+
+        Where nothing fits any more, `may_try` lets it begin with something that is cut off when time is up.
+        """
         if self._episode is None:
             full_s = full_cost(self.world, self.engine.counted)
             self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
@@ -251,8 +257,8 @@ class WindowRun:
         self.live.late = lambda: left_s() < 0
         n_others = self.engine.threads - 1
         with cutting_off(list(self.live.resources.values()), left_s), ThreadPoolExecutor(max(n_others, 1)) as pool:
-            others = [pool.submit(self._work, left_s) for _ in range(n_others)]
-            self._work(left_s)
+            others = [pool.submit(self._work, left_s, may_try) for _ in range(n_others)]
+            self._work(left_s, may_try)
         for other in others:
             other.result()  # what went wrong there is not lost
         self.live.late = lambda: False  # the other one holds on to this run, and so to its frames
@@ -269,21 +275,34 @@ class WindowRun:
             self.engine.stages.observe("asking H", float(self.source.n_asked), seconds)
         self.source.n_asked, self.source.asking_s = 0, 0.0
 
-    def _work(self, left_s: Callable[[], float]) -> None:
+    def _work(self, left_s: Callable[[], float], may_try: bool) -> None:
         """One core: decide, compute, tell; one core at a time decides, descriptors are computed side by side."""
-        episode, is_late = self.episode, False
+        is_late = False
         while not is_late:
             with self._lock:
                 began_s = self._now_s()
-                episode.left_s = -1.0 if self.stopped() else left_s() / SLACK
-                episode.pace = self.engine.costs.pace
-                batch = self.policy(episode, MANY, TOGETHER_S)
+                batch = self._choose(-1.0 if self.stopped() else left_s(), may_try)
             if len(batch.regions) == 0:
                 return
-            outcome = self.source(episode, batch)
+            outcome = self.source(self.episode, batch)
             is_late = LATE in outcome.missing.values()
             with self._lock:
                 self._take(batch, outcome, began_s)
+
+    def _choose(self, left_s: float, may_try: bool) -> Batch:
+        """What fits; where nothing does, one thing that may: time that is left over is of no other use."""
+        episode = self.episode
+        episode.pace, episode.left_s = self.engine.costs.pace, left_s / SLACK
+        batch = self.policy(episode, MANY, TOGETHER_S)
+        if len(batch.regions) or not may_try or left_s < LEAST_S:
+            return batch
+        episode.left_s = HOPE * left_s
+        batch = self.policy(episode)
+        for region, d in batch.choices:
+            if d not in self._cuttable:
+                self._put_back((region, d))
+                return NOTHING
+        return batch
 
     def _take(self, batch: Batch, outcome: LiveOutcome, began_s: float) -> None:
         """Tell the episode of what was computed, write it down, and do without what could not be had."""

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from budgetseg.classifiers.samples import place_of
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.calibrate import calibrate, known_costs
-from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.core import Descriptor, Resource, Scene
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.late import LateError
 from budgetseg.descriptors.live import LiveDescriptors
@@ -291,6 +292,66 @@ def test_a_plug_in_that_cannot_say_what_it_needs_is_dropped(engine: Engine, fram
     assert (run.known().subsets == 0b101).all()
     assert (labels < 255).all()
     assert not work_left
+
+
+class Endless(Resource):
+    """Takes until it is cut off, if it can be, and no longer than a test may last."""
+
+    kind = "endless"
+
+    def __init__(self) -> None:
+        self.n_begun, self.over = 0, Event()
+
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
+        return 1.0
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Any:  # noqa: ARG002
+        self.n_begun += 1
+        self.over.wait(5.0)
+        raise LateError
+
+    def cut_off(self) -> None:
+        self.over.set()
+
+
+class Stubborn(Endless):
+    """Says nothing of being cut off."""
+
+    cut_off = Resource.cut_off
+
+
+class Slow(Odd):
+    """Hog that needs a resource of a frame."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(broken)
+        self.resources = (resource,)
+
+    def needs(self, scene: Scene, region: int) -> Any:  # noqa: ARG002
+        return [(self.resources[0].kind, 0)]
+
+
+@pytest.mark.parametrize(
+    ("resource", "price_s", "is_begun"),
+    [(Endless, 1.0, True), (Endless, 100.0, False), (Stubborn, 1.0, False)],
+    ids=["may be over sooner", "much too long", "cannot be cut off"],
+)
+def test_what_does_not_fit_is_tried_where_it_can_be_cut_off(
+    engine: Engine, frames: UInt8, resource: type[Endless], price_s: float, is_begun: bool
+) -> None:
+    """Time that is left over is of no other use; the run ends as if it had not been tried."""
+    made = resource()
+    descriptors = [Slow(made) if one.name == "hog" else one for one in engine.descriptors]
+    engine.costs.observe(resource.kind, 1.0, price_s)
+    run = prepared(replace(engine, descriptors=descriptors), frames)
+    started = time.perf_counter()
+    labels, work_left = labelled(run, 0.6)
+    assert time.perf_counter() - started < 0.7
+    assert (made.n_begun > 0) == is_begun
+    assert work_left
+    assert not run.books.ledger.notes
+    assert (run.known().subsets == 0b101).all()
+    assert (labels < 255).all()
 
 
 def test_who_sees_that_supervoxels_will_be_late_says_so_early(engine: Engine) -> None:
