@@ -11,7 +11,7 @@ Usage: python -m benchmarks.bars RESULTS…, files of 'budgetseg evaluate' or fo
    budget beats key frames.
 
 Class average on CamVid, global on SUNY, the other figure in brackets. Differences are in points and paired, with 95 %
-intervals of a bootstrap over videos and seeds; where there is one video, over seeds alone. A star means that the
+intervals of a bootstrap over videos and seeds; where there is one video, over fifths of it. A star means that the
 interval is clear of zero also if it is widened for the small number of videos. Not to lose is to have an interval that
 does not lie below zero.
 """

@@ -99,7 +99,7 @@ def _accuracy(engine: Engine, videos: list[Timed], budgets_s: list[float], seed:
     confusion = np.zeros((n_labels, n_labels), np.int64)
     for video, budget_s in zip(videos, budgets_s, strict=True):
         labelled = label_video(engine, video.source, Request((Budget(budget_s),), seed=seed))
-        confusion += video.confusion(labelled.labels[-1], n_labels)
+        confusion += video.confusions(labelled.labels[-1], n_labels).sum(axis=0)
     accuracy = accuracy_of(confusion)
     return accuracy.class_average, accuracy.overall
 

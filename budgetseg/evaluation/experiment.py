@@ -31,6 +31,7 @@ from budgetseg.types import Budget, Classes, Float32, Float64, Int32, Int64
 
 __all__ = [
     "N_MOMENTS",
+    "N_PIECES",
     "Experiment",
     "check_classes",
     "evaluate_dataset",
@@ -49,6 +50,9 @@ RUNS = (("descriptors", "cost"), ("total", "wall"))
 
 N_MOMENTS = 10
 """Parts of the budget that choices are counted in."""
+
+N_PIECES = 5
+"""Of the one video of a split: what is drawn for intervals, where there are no videos to draw."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +120,20 @@ def evaluate_tables(model: Model, tables: Sequence[VideoTable], experiment: Expe
     methods = methods_named(experiment.methods, model, experiment.costs)
     runs = [run for method in methods for run in _runs(method, experiment)]
     videos = [_Judged(table, Arena.of(model, table, experiment.costs)) for table in tables]
+    pieces = _pieces(tables[0]) if len(tables) == 1 else []
     with ThreadPoolExecutor(cores) as pool:
         jobs = [[pool.submit(run.outcome, video) for video in videos] for run in runs]
         rows = []
         for run, futures in zip(runs, jobs, strict=True):
             outcomes = [future.result() for future in futures]
-            rows += [_row(run, outcome, model, experiment.costs) for outcome in (*outcomes, _pooled(outcomes))]
+            rows += [_row(run, outcome, model, experiment.costs, pieces) for outcome in (*outcomes, _pooled(outcomes))]
     return rows
+
+
+def _pieces(table: VideoTable) -> list[Int64]:
+    """Supervoxels of each stretch of a video, by the frame that they are centred on."""
+    which = table.graph.centroids[:, 0] * N_PIECES // table.n_frames
+    return [np.flatnonzero(which == k) for k in range(N_PIECES)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,9 +276,10 @@ def or_none(figure: float) -> float | None:
     return figure if np.isfinite(figure) else None
 
 
-def _row(run: _Run, outcome: _Outcome, model: Model, costs: str) -> Row:
+def _row(run: _Run, outcome: _Outcome, model: Model, costs: str, pieces: Sequence[Int64]) -> Row:
     names, truth, said = run.method.descriptors, outcome.truth, outcome.said
     confusion = confusion_of(truth, outcome.labels)
+    parts = [confusion_of(truth[own], outcome.labels[own]) for own in pieces]
     moments = [dict(zip(names, some, strict=True)) for some in outcome.choices.tolist()]
     return {
         "video": outcome.video,
@@ -279,6 +291,7 @@ def _row(run: _Run, outcome: _Outcome, model: Model, costs: str) -> Row:
         "n_supervoxels": len(outcome.labels),
         "accuracy": figures_of(accuracy_of(confusion), model.classes),
         "pixels": pixels_of(confusion, model.classes),
+        "pieces": [pixels_of(part, model.classes) for part in parts],
         "calibration_error": expected_calibration_error(said, truth) if said is not None and truth.any() else None,
         "descriptor_counts": dict(zip(names, outcome.choices.sum(axis=0).tolist(), strict=True)),
         "choices_over_time": [] if run.method.run is None else moments,

@@ -1,8 +1,9 @@
 """Methods side by side, from the rows of results.json: means over seeds, and paired differences with their intervals.
 
 What would have come of other videos and seeds is seen by drawing them again, with replacement, thousands of times:
-pixels of the drawn videos are pooled for each drawn seed, and figures are averaged over seeds. All methods see the same
-draws, so what two of them are apart is never the luck of one.
+pixels of the drawn videos are pooled for each drawn seed, and figures are averaged over seeds. Of a single video its
+stretches are drawn, which tells less: another video differs more. All methods see the same draws, so what two of them
+are apart is never the luck of one.
 """
 
 import json
@@ -38,7 +39,7 @@ class Estimate:
     ----------
     value : as measured
     draws : (B,) the same draws for all estimates of a comparison; differences and ratios are therefore paired
-    n : how many were drawn from: videos, or where there is one, seeds
+    n : how many were drawn from: videos, or stretches of one
     """
 
     value: float
@@ -80,7 +81,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Runs on the V videos of a split, with S seeds.
+    """Runs on the V videos of a split, or V stretches of its only one, with S seeds.
 
     Attributes
     ----------
@@ -123,8 +124,7 @@ class Comparison:
             pooled = np.einsum("uv,svlk->uslk", some, self.counts[run])
             by_seed = np.broadcast_to(self._figure(pooled, kind), (len(some), len(self.seeds)))
             draws = (by_seed[which] * shares).sum(axis=1)
-            n = len(self.videos) if len(self.videos) > 1 else len(self.seeds)
-            self._known[run, kind] = Estimate(float(np.mean(self._by_seed(run, kind))), draws, n)
+            self._known[run, kind] = Estimate(float(np.mean(self._by_seed(run, kind))), draws, some.shape[1])
         return self._known[run, kind]
 
     def best(self, methods: Iterable[str], budget: float | None, kind: str) -> str | None:
@@ -152,7 +152,7 @@ class Comparison:
     @cached_property
     def _draws(self) -> tuple[Int64, Int64, Float64]:
         """Ways to draw videos, (U, V) times each; which of them a draw is, (B,); and its shares of seeds, (B, S)."""
-        rng, v, s = np.random.default_rng(0), len(self.videos), len(self.seeds)
+        rng, v, s = np.random.default_rng(0), next(iter(self.counts.values())).shape[1], len(self.seeds)
         some, which = np.unique(rng.multinomial(v, np.full(v, 1 / v), N_DRAWS), axis=0, return_inverse=True)
         return some, which.reshape(-1), rng.multinomial(s, np.full(s, 1 / s), N_DRAWS) / s
 
@@ -178,8 +178,8 @@ def compare(rows: Iterable[Row]) -> list[Comparison]:
     """One comparison for each dataset, split, scope, cost model and clock, in the order of the rows."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        if "pixels" not in row:
-            raise UsageError("rows lack pixels, by which videos are pooled; run 'budgetseg evaluate' again")
+        for key in {"pixels", "pieces"} - set(row):
+            raise UsageError(f"rows lack {key}, by which videos are pooled; run 'budgetseg evaluate' again")
         groups.setdefault(tuple(row[kind] for kind in KINDS), []).append(row)
     return [_comparison(dict(zip(KINDS, key, strict=True)), own) for key, own in groups.items()]
 
@@ -211,7 +211,11 @@ def _counts(
                     f"{run[0]} {budget} has no row of '{video}' with seed {seed}; "
                     "evaluate all methods with the same --seeds, and budgets as shares"
                 )
-    pixels = [[rows[seed, video]["pixels"] for video in videos] for seed in (own if len(own) == 1 else seeds)]
+    there = own if len(own) == 1 else seeds
+    if len(videos) == 1:
+        pixels = [rows[seed, videos[0]]["pieces"] for seed in there]
+    else:
+        pixels = [[rows[seed, video]["pixels"] for video in videos] for seed in there]
     return np.array(
         [[[own.get(name, (0, 0, 0)) for name in classes] for own in by_video] for by_video in pixels], np.int64
     )

@@ -23,7 +23,15 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
-from budgetseg.evaluation.experiment import Experiment, check_classes, figures_of, or_none, pixels_of, write_results
+from budgetseg.evaluation.experiment import (
+    N_PIECES,
+    Experiment,
+    check_classes,
+    figures_of,
+    or_none,
+    pixels_of,
+    write_results,
+)
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import label_video
 from budgetseg.inference.labelled import Labelled
@@ -87,9 +95,11 @@ class Timed:
     labelled: tuple[int, ...]
     truth: UInt8
 
-    def confusion(self, labels: UInt8, n_labels: int) -> Int64:
-        """Pixels by true class and label, (L, L), of labels (T, H, W)."""
-        return confusion_of_pixels(self.truth, labels[list(self.labelled)], n_labels)
+    def confusions(self, labels: UInt8, n_labels: int) -> Int64:
+        """Pixels by true class and label, (N_PIECES, L, L), of labels (T, H, W), in each stretch of the video."""
+        parts = np.array_split(np.arange(len(self.labelled)), N_PIECES)
+        said = labels[list(self.labelled)]
+        return np.stack([confusion_of_pixels(self.truth[own], said[own], n_labels) for own in parts])
 
 
 def timed(video: LabelledVideo) -> Timed:
@@ -230,10 +240,10 @@ def evaluate_wall(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What came of a video, or of several."""
+    """What came of a video, or of several; of one, stretch by stretch, in confusions (P, L, L)."""
 
     video: str
-    confusion: Int64
+    confusions: Int64
     full_s: float
     budget_s: float
     spent_s: float
@@ -256,14 +266,14 @@ def _rows(
                 outcomes.append(_outcome(method, video, own_s, budget.in_s(own_s), seed, len(setting.model.classes)))
                 advance(1)
             for outcome in (*outcomes, _pooled(outcomes)):
-                yield _row(name, budget, seed, outcome, setting.model)
+                yield _row(name, budget, seed, outcome, setting.model, len(outcomes) == 1)
 
 
 def _outcome(method: Method, video: Timed, full_s: float, budget_s: float, seed: int, n_labels: int) -> _Outcome:
     started = time.perf_counter()
     answer = method(video.source, budget_s, seed)
-    spent_s, confusion = time.perf_counter() - started, video.confusion(answer.labels, n_labels)
-    return _Outcome(video.name, confusion, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
+    spent_s, confusions = time.perf_counter() - started, video.confusions(answer.labels, n_labels)
+    return _Outcome(video.name, confusions, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
 
 
 def _full_s(setting: _Setting, source: VideoSource) -> float:
@@ -279,7 +289,7 @@ def _full_s(setting: _Setting, source: VideoSource) -> float:
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
     return _Outcome(
         "all",
-        np.sum([one.confusion for one in outcomes], axis=0),
+        np.sum([one.confusions for one in outcomes], axis=0),
         sum(one.full_s for one in outcomes),
         sum(one.budget_s for one in outcomes),
         sum(one.spent_s for one in outcomes),
@@ -288,8 +298,9 @@ def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
     )
 
 
-def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model) -> Row:
+def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model, is_alone: bool) -> Row:
     """As `experiment` has them; nobody looks at choices over time here, nor at H alone."""
+    confusion = outcome.confusions.sum(axis=0)
     return {
         "video": outcome.video,
         "method": method,
@@ -298,8 +309,9 @@ def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model
         "spent_s": outcome.spent_s,
         "seed": seed,
         "n_supervoxels": outcome.n_supervoxels,
-        "accuracy": figures_of(accuracy_of(outcome.confusion), model.classes),
-        "pixels": pixels_of(outcome.confusion, model.classes),
+        "accuracy": figures_of(accuracy_of(confusion), model.classes),
+        "pixels": pixels_of(confusion, model.classes),
+        "pieces": [pixels_of(part, model.classes) for part in outcome.confusions] if is_alone else [],
         "calibration_error": None,
         "descriptor_counts": outcome.counts,
         "choices_over_time": [],

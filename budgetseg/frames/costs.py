@@ -1,15 +1,16 @@
 """What labelling a window frame by frame costs: foretold by what it took before, and learned from what it takes now."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Evidence, n_heard
+from budgetseg.frames.evidence import Evidence, Painting, n_heard
 from budgetseg.frames.plan import COPY, REACH
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Books, Entry, Ledger
 
 __all__ = ["WindowCosts"]
 
+PAINTING = "fusing and pixels"
 SLACK = 1.1
 """A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
 KNOWN = 2.0
@@ -65,6 +66,12 @@ class WindowCosts:
         """To copy the labels of so many frames."""
         return n_frames * self._n_pixels * COPY_S
 
+    def again_s(self, painting: Painting, frames: Collection[int]) -> float:
+        """To paint some frames once more, as they were painted before."""
+        n_keys = len(self._evidence.answers[painting.network])
+        each_s = self.paint_s(painting.carry, self._evidence.n_frames / n_keys) / self._evidence.n_frames
+        return len(frames) * each_s + len({*frames} & {*painting.sharp}) * self.sharp_s
+
     @property
     def sharp_s(self) -> float:
         """To paint a frame along its edges, on top of painting it."""
@@ -96,7 +103,11 @@ class WindowCosts:
         work = (n_keys - n_late) * self._n_pixels
         if carry != COPY:
             work = self._work(self._evidence.n_sources) * (n_frames - n_late) / n_frames
-        self.books.book("fusing and pixels", work, max(seconds, 0.0), self._line("paint"))
+        self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
+
+    def painted_again(self, painting: Painting, frames: Collection[int], seconds: float) -> None:
+        """Some frames were."""
+        self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self.again_s(painting, frames), seconds)
 
     def copied(self, n_frames: int, seconds: float) -> None:
         """So many frames were."""

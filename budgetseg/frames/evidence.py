@@ -2,7 +2,7 @@
 
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from threading import Lock
@@ -150,17 +150,10 @@ class Evidence:
         """
         if carry == COPY:
             return self._copy(crew, network, out, brush)
-        keys = {name: sorted(own) for name, own in self.answers.items()}
-        hears = heard(keys, self.n_frames)
+        hears = self._hears()
         self.n_sources = sum(map(len, hears))
-        chains = self._chains(crew, carry, hears)
         done: set[int] = set()
-
-        def label(t: int) -> None:
-            fused, brush.sure[t] = self._fuse(t, hears[t], chains)
-            brush.paint(t, fused.probabilities, fused.top, self.frames.get(t), out[t])
-            done.add(t)
-
+        label = self._labelling(crew, carry, hears, out, brush, done)
         crew.each(self._in_order(brush.skip), label, brush.fits)
         missing = self._finish_late(crew, done, out, brush)
         started, self.again = time.perf_counter(), set()
@@ -168,6 +161,43 @@ class Evidence:
             crew.each(self._again(brush), label)
         self.again_s = time.perf_counter() - started
         return missing
+
+    def paint_some(self, crew: Crew, carry: str, some: Sequence[int], out: UInt8, brush: "Brush") -> None:
+        """Write the labels of some frames to `out` (T, H, W) once more, now that more is known."""
+        hears = self._hears()
+        told = [hears[t] if t in set(some) else [] for t in range(self.n_frames)]
+        crew.each(some, self._labelling(crew, carry, told, out, brush, set()))
+
+    def hearers(self, asks: Sequence[Ask]) -> list[int]:
+        """Frames that would hear the answers to some questions."""
+        new = {(ask.network, ask.frame) for ask in asks}
+        return [t for t, own in enumerate(self._hears(asks)) if not new.isdisjoint(own)]
+
+    def _hears(self, asks: Sequence[Ask] = ()) -> list[list[tuple[str, int]]]:
+        """What each frame hears, where some more questions were answered."""
+        keys = {name: set(own) for name, own in self.answers.items()}
+        for ask in asks:
+            keys.setdefault(ask.network, set()).add(ask.frame)
+        return heard({name: sorted(own) for name, own in keys.items()}, self.n_frames)
+
+    def _labelling(
+        self,
+        crew: Crew,
+        carry: str,
+        hears: Sequence[Sequence[tuple[str, int]]],
+        out: UInt8,
+        brush: "Brush",
+        done: set[int],
+    ) -> Callable[[int], None]:
+        """Labels a frame from what it hears."""
+        chains = self._chains(crew, carry, hears)
+
+        def label(t: int) -> None:
+            fused, brush.sure[t] = self._fuse(t, hears[t], chains)
+            brush.paint(t, fused.probabilities, fused.top, self.frames.get(t), out[t])
+            done.add(t)
+
+        return label
 
     def _again(self, brush: "Brush") -> Iterator[int]:
         """Frames that can yet be painted along their edges."""

@@ -1,6 +1,7 @@
 """One window of a video under the clock.
 
 plan ─► read ─► the first key frames ─► plan again ─► flow ─► more key frames, as many as fit ─► fuse and paint
+                          where time is left after all: yet another key frame ─► the frames around it once more
 """
 
 import logging
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from threading import get_ident
 
 import numpy as np
@@ -26,7 +28,7 @@ from budgetseg.frames.reader import Reader
 from budgetseg.frames.reading import Reading, Rest
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import DOUBT
-from budgetseg.types import UInt8
+from budgetseg.types import Float32, UInt8
 
 __all__ = ["PRIOR", "WindowRun"]
 
@@ -39,6 +41,9 @@ SAFETY = 1.1
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
+
+Take = Callable[[Ask, Float32], None]
+"""Hears of an answer, (h, w, L)."""
 
 
 class WindowRun:
@@ -151,6 +156,8 @@ class WindowRun:
         work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
         self.ledger.next_s = self._next_s(plan) if work_left else 0.0
         self._close(plan, end_s, out)
+        if work_left:
+            self._ask_on(plan, end_s, out)
         return work_left or self._reader.alone is not None
 
     def _say_plan(self, plan: Plan | None) -> None:
@@ -165,7 +172,9 @@ class WindowRun:
         """Read frames and ask questions again, those that are not there yet."""
         self._reading.again(read)
         known = set(self.evidence.asks)
-        self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
+        self._crew.each(
+            self._issue(ask for ask in asks if ask not in known), partial(self._answer, take=self.evidence.add)
+        )
         self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
 
     def replay(
@@ -225,26 +234,25 @@ class WindowRun:
         self._costs.found_flow(carry, n_done, self._now_s() - started)
         return n_done == len(pairs)
 
-    def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float]) -> bool:
+    def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float], take: Take | None = None) -> bool:
         """Ask as long as there are questions; whether there was one that did not fit, or nobody wanted to wait for.
 
-        Those that are not answered when no seconds are left are cut off.
+        Those that are not answered when no seconds are left are cut off; `take` gets the others, or the evidence.
         """
         started, before, planned_s = self._now_s(), self._costs.n_answered(), self._ask_s()
         self._work_left = False
         with cutting_off(list(self.engine.networks.values()), left_s):
-            self._crew.each(asks, self._ask)
+            self._crew.each(asks, partial(self._ask, take=take or self.evidence.add))
         self._costs.asked(before, planned_s, self._now_s() - started)
         return self._work_left
 
-    def _answer(self, ask: Ask) -> None:
-        said = self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored)
-        self.evidence.add(ask, said)
+    def _answer(self, ask: Ask, take: Take) -> None:
+        take(ask, self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored))
 
-    def _ask(self, ask: Ask) -> None:
+    def _ask(self, ask: Ask, take: Take) -> None:
         started = self._now_s()
         try:
-            self._answer(ask)
+            self._answer(ask, take)
         except LateError:
             self._issued.remove(ask)  # another budget may have time for it
             self._work_left = True
@@ -340,6 +348,33 @@ class WindowRun:
         """Carry, fuse, paint, until it is time to copy."""
         network = self._least().recipe.network
         self.paint(Painting(len(self.read), len(self.evidence.asks), plan.carry, network), end_s, out)
+
+    def _ask_on(self, plan: Plan, end_s: float, out: UInt8) -> None:
+        """Where painting took less than was foretold: more questions, and who hears the answers is painted again.
+
+        Only networks that have spoken are asked: another one would change what all frames hear.
+        """
+        painting, evidence, spoken = self.paintings[-1], self.evidence, set(self.evidence.answers)
+        if painting.carry == COPY or painting.late:
+            return
+        wanted = (ask for ask in chain(self._worthy(plan), self._small_change(plan)) if ask.network in spoken)
+        brush = Again(self.sures[-1], (), set(painting.sharp))
+        while not self.stopped() and (some := list(islice(wanted, self.engine.threads))):
+            hearers = evidence.hearers(some)
+            until_s = end_s - SAFETY * self._costs.again_s(painting, hearers)
+            if self._now_s() + max(self._costs.call_s(ask.network) for ask in some) > until_s:
+                break
+            said: dict[Ask, Float32] = {}
+            self._spend(self._issue(some), lambda until_s=until_s: until_s - self._now_s(), said.__setitem__)  # type: ignore[misc]
+            if len(said) < len(some) or self._now_s() > until_s:
+                self._issued = [ask for ask in self._issued if ask not in said]
+                break
+            for ask, own in said.items():
+                evidence.add(ask, own)
+            started = self._now_s()
+            evidence.paint_some(self._crew, painting.carry, hearers, out, brush)
+            self._costs.painted_again(painting, hearers, self._now_s() - started)
+            self.paintings[-1] = replace(painting, n_asks=len(evidence.asks))
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""

@@ -1,6 +1,6 @@
 """One window of a video under the clock: supervoxels, the budgeted loop, closing, pixels.
 
-prepare ─► spend ─► close ─► (spend the rest ─► close again) ─► paint
+prepare ─► spend ─► close ─► paint, and once more with what is left
 """
 
 import time
@@ -229,20 +229,22 @@ class WindowRun:
     def label(self, deadline_s: float, out: UInt8, after_s: float = 0.0) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
 
+        What the end took less than was foretold is spent too, and then the end is done again, if there is time for it.
         False where everything was computed before. `after_s` is kept for what comes after it.
         """
-        paint_s = self._paint_s() + after_s
-        end_s = deadline_s - SAFETY * paint_s - MARGIN_S
+        paint_s, has_labels, work_left = self._paint_s(), False, True
         while True:
-            until_s, n_before = self._until_s(end_s, deadline_s), len(self.trace)
+            end_s = deadline_s - SAFETY * (paint_s + after_s) - MARGIN_S
+            until_s, n_before = self._until_s(end_s, deadline_s, has_labels), len(self.trace)
+            if has_labels and until_s - self._now_s() < WORTH * deadline_s:
+                return work_left
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s(), may_try=True)  # type: ignore[misc]
-            self.close(lambda: self._now_s() > end_s)
-            left_s = self._until_s(end_s, deadline_s) - self._now_s()
-            got_nothing = len(self.trace) == n_before  # nothing fits, or nothing more is wanted
-            if not work_left or got_nothing or self.stopped() or left_s < WORTH * deadline_s:
-                break
-        self.paint(out)
-        return work_left
+            if has_labels and (len(self.trace) == n_before or self._now_s() > end_s):
+                return work_left  # nothing new, or no time to end with it
+            self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
+            paint_s, has_labels = self.paint(out), True
+            if not work_left or self.stopped():
+                return work_left
 
     def spend(self, left_s: Callable[[], float], may_try: bool = False) -> bool:
         """Compute descriptors as long as there are seconds left; False where there is nothing left to compute.
@@ -341,13 +343,14 @@ class WindowRun:
         self.closing(self.episode.state, self.source.inputs, self.books, enough)
         self.closings.append((len(self.trace), self.closing.n_moves))
 
-    def paint(self, out: UInt8) -> None:
-        """Labels of all pixels, (T, H, W)."""
+    def paint(self, out: UInt8) -> float:
+        """Labels of all pixels, (T, H, W); the seconds that it took."""
         if self.closing.labels is None:
             raise ValueError("close before you paint")
-        line, work = self.engine.painting(out.size)
+        began_s, (line, work) = self._now_s(), self.engine.painting(out.size)
         with self.books.stage(line, work):
             paint(self.closing.labels, self.scene.supervoxels.ids, out, self.engine.threads)
+        return self._now_s() - began_s
 
     def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
         """Compute what another run computed, in its order, and close as it did."""
@@ -380,14 +383,15 @@ class WindowRun:
     def _paint_s(self) -> float:
         return self.books.foretold_s(*self.engine.painting(self.frames[..., 0].size))
 
-    def _until_s(self, end_s: float, deadline_s: float) -> float:
+    def _until_s(self, end_s: float, deadline_s: float, has_labels: bool) -> float:
         """When to begin with closing, so that it ends in time."""
-        return end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s)
+        return end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s, has_labels)
 
-    def _margin_s(self, deadline_s: float) -> float:
+    def _margin_s(self, deadline_s: float, has_labels: bool = False) -> float:
+        """For what cannot be foretold; where there are labels already, others may have their turns."""
         if deadline_s == np.inf:
             return 0.0
-        turns_s = self.engine.stages.contention.waiting * TURNS_S
+        turns_s = 0.0 if has_labels else self.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + min(turns_s, MOST_TURNS * deadline_s)
 
 

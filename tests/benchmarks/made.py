@@ -74,6 +74,7 @@ def _row(method: str, budget: float | None, seed: int, video: str, confusion: In
         "n_supervoxels": 100,
         "accuracy": figures_of(accuracy_of(confusion), CLASSES),
         "pixels": pixels_of(confusion, CLASSES),
+        "pieces": [],
         "descriptor_counts": {name: sum(own[name] for own in moments) for name in names},
         "choices_over_time": [] if budget is None else moments,
         "scope": "descriptors",

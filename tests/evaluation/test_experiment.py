@@ -19,7 +19,14 @@ from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.evaluation.environment import environment
-from budgetseg.evaluation.experiment import N_MOMENTS, Experiment, check_classes, evaluate_tables, write_results
+from budgetseg.evaluation.experiment import (
+    N_MOMENTS,
+    N_PIECES,
+    Experiment,
+    check_classes,
+    evaluate_tables,
+    write_results,
+)
 from budgetseg.evaluation.methods import METHODS
 from budgetseg.inference.state import State
 from budgetseg.policy.static import StaticPlan
@@ -30,7 +37,7 @@ from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
 
 FULL = {"dcnn": 3, **HAND_MADE}  # another order than that of the methods
 EVERY = ("unary", "crf", "unary-full", "crf-full")
-KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels calibration_error"
+KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels pieces calibration_error"
 KEYS += " descriptor_counts choices_over_time scope costs clock descriptors"
 NAMES = ("colour", "hog", "hof", "mbh", "dcnn")
 PLANS = (
@@ -142,6 +149,23 @@ def test_pixels_of_the_videos_add_up_to_every_figure_of_all(rows: list[Row], bou
         assert pooled["accuracy"]["global"] == pytest.approx(right.sum() / labelled.sum())
         assert pooled["accuracy"]["class_average"] == pytest.approx(np.mean(right / labelled))
         assert pooled["accuracy"]["miou"] == pytest.approx(np.mean(right / (labelled + said - right)))
+
+
+def test_of_several_videos_there_are_no_pieces(rows: list[Row], bounded: list[Row]) -> None:
+    assert all(row["pieces"] == [] for row in (*rows, *bounded))
+
+
+def test_pieces_of_the_only_video_are_its_stretches(tables: list[VideoTable]) -> None:
+    table = tables[1]
+    for row in evaluate_tables(MODEL, [table], Experiment(("crf", "static"), (Budget(0.3, is_share=True),), 2)):
+        counts = np.array([[own.get(name, [0, 0, 0]) for name in CLASSES.names] for own in row["pieces"]])
+        for k, own in enumerate(counts):
+            share = table.graph.centroids[:, 0] / table.n_frames
+            inside = (k / N_PIECES <= share) & (share < (k + 1) / N_PIECES)
+            assert np.array_equal(own[:, 1], table.truth[inside].sum(axis=0))
+        assert len(counts) == N_PIECES
+        total = [row["pixels"].get(name, [0, 0, 0]) for name in CLASSES.names]
+        assert np.array_equal(counts.sum(axis=0), total)
 
 
 @pytest.mark.parametrize("method", EVERY)

@@ -1,6 +1,7 @@
 """Paired differences: what is drawn together, and how wide intervals are."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ KINDS = ("class_average", "global", "miou")
 Row = dict[str, Any]
 
 
-def row(method: str, budget: float | None, seed: int, video: str, confusion: Int64) -> Row:
+def row(
+    method: str, budget: float | None, seed: int, video: str, confusion: Int64, pieces: Sequence[Int64] = ()
+) -> Row:
     return {
         "dataset": "suny",
         "split": "test",
@@ -30,6 +33,7 @@ def row(method: str, budget: float | None, seed: int, video: str, confusion: Int
         "seed": seed,
         "accuracy": figures_of(accuracy_of(confusion), CLASSES),
         "pixels": pixels_of(confusion, CLASSES),
+        "pieces": [pixels_of(piece, CLASSES) for piece in pieces],
         "scope": "descriptors",
         "costs": "shared",
         "clock": "cost",
@@ -43,6 +47,15 @@ def rows_of(method: str, budget: float | None, confusions: Int64) -> list[Row]:
         found += [row(method, budget, seed, f"v{k}", one) for k, one in enumerate(own)]
         found.append(row(method, budget, seed, "all", own.sum(axis=0)))
     return found
+
+
+def rows_of_one_video(method: str, budget: float | None, confusions: Int64) -> list[Row]:
+    """From (S, P, L, L), of P stretches."""
+    return [
+        row(method, budget, seed, video, own.sum(axis=0), own)
+        for seed, own in enumerate(confusions)
+        for video in ("v0", "all")
+    ]
 
 
 def random_confusions(n_seeds: int, n_videos: int, seed: int) -> Int64:
@@ -112,11 +125,11 @@ def test_what_is_hard_for_both_does_not_widen_their_difference() -> None:
     assert (a / b).draws == pytest.approx(a.draws / b.draws)
 
 
-def test_the_wide_interval_of_few_seeds_is_about_as_wide_as_students() -> None:
-    rates = np.random.default_rng(4).normal(0.6, 0.05, (5, 1))
+def test_the_wide_interval_of_few_videos_is_about_as_wide_as_students() -> None:
+    rates = np.random.default_rng(4).normal(0.6, 0.05, (1, 5))
     found = only(rows_of("a", 0.2, hit_rates(rates))).estimate(("a", 0.2), "global")
     (low, high), (narrow_low, narrow_high) = found.wide or (0, 0), found.interval or (0, 0)
-    expected = 2 * stats.sem(rates[:, 0]) * stats.t.ppf(0.975, 4)
+    expected = 2 * stats.sem(rates[0]) * stats.t.ppf(0.975, 4)
     assert 0.75 * expected < high - low < 1.25 * expected
     assert low < narrow_low < narrow_high < high
 
@@ -131,10 +144,19 @@ def test_wide_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert 180 <= n_held <= 199
 
 
-def test_with_one_video_and_one_seed_there_is_no_interval() -> None:
-    alone, twice = (only(rows_of("a", 0.2, random_confusions(n, 1, 6))).estimate(("a", 0.2), "global") for n in (1, 2))
+def test_of_one_video_its_stretches_are_drawn() -> None:
+    confusions = random_confusions(3, 5, 6)
+    one, many = only(rows_of_one_video("a", 0.2, confusions)), only(rows_of("a", 0.2, confusions))
+    for kind in KINDS:
+        own, other = (found.estimate(("a", 0.2), kind) for found in (one, many))
+        assert own.value == other.value
+        assert np.array_equal(own.draws, other.draws)
+        assert own.n == 5
+
+
+def test_of_a_single_stretch_there_is_no_interval() -> None:
+    alone = only(rows_of_one_video("a", 0.2, random_confusions(3, 1, 6))).estimate(("a", 0.2), "global")
     assert (alone.interval, alone.wide) == (None, None)
-    assert None not in (twice.interval, twice.wide)
 
 
 def test_what_is_not_random_is_the_same_with_every_seed() -> None:
@@ -147,7 +169,7 @@ def test_what_is_not_random_is_the_same_with_every_seed() -> None:
 
 def test_the_best_is_that_of_the_highest_mean_among_those_that_ran() -> None:
     rates = {"a": 0.5, "b": 0.7, "c": 0.7}
-    found = only([one for name, rate in rates.items() for one in rows_of(name, 0.2, hit_rates([[rate]]))])
+    found = only([one for name, rate in rates.items() for one in rows_of(name, 0.2, hit_rates([[rate, rate]]))])
     assert found.best("abc", 0.2, "global") == "b"
     assert found.best(("a", "x"), 0.2, "global") == "a"
     assert found.best("abc", 0.5, "global") is None
@@ -184,8 +206,9 @@ def test_what_is_no_result_is_refused_in_a_line(tmp_path: Path, content: str) ->
     assert "\n" not in str(error.value)
 
 
-def test_rows_of_older_versions_are_refused() -> None:
+@pytest.mark.parametrize("key", ["pixels", "pieces"])
+def test_rows_of_older_versions_are_refused(key: str) -> None:
     rows = rows_of("a", 0.2, random_confusions(2, 2, 14))
-    del rows[0]["pixels"]
-    with pytest.raises(UsageError, match=r"^rows lack pixels"):
+    del rows[0][key]
+    with pytest.raises(UsageError, match=f"^rows lack {key}"):
         compare(rows)

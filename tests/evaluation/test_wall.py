@@ -22,7 +22,7 @@ from tests.learning.scenes import N_FRAMES, NAMES, SIZE, write_scenes
 from tests.models.made import random_model
 
 KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels"
-KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+KEYS += " pieces calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
 BUDGETS = (Budget(0.3), Budget(0.5, True), Budget(np.inf))
 
 Row = dict[str, Any]
@@ -101,8 +101,9 @@ def test_pixels_are_judged_at_full_size_where_they_have_labels() -> None:
     rng = np.random.default_rng(0)
     truth, labels = rng.integers(0, 3, (2, 4, 5)).astype(np.uint8), rng.integers(0, 3, (6, 4, 5)).astype(np.uint8)
     truth[:, 0] = IGNORE
-    confusion = Timed("abc", None, (1, 4), truth).confusion(labels, 3)  # type: ignore[arg-type]
-    assert confusion.sum() == 2 * 3 * 5
+    confusions = Timed("abc", None, (1, 4), truth).confusions(labels, 3)  # type: ignore[arg-type]
+    assert confusions.sum(axis=(1, 2)).tolist() == [3 * 5, 3 * 5, 0, 0, 0]
+    confusion = confusions.sum(axis=0)
     for true in range(3):
         for said in range(3):
             assert confusion[true, said] == ((truth == true) & (labels[[1, 4]] == said)).sum()

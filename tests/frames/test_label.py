@@ -123,6 +123,29 @@ def test_a_trace_gives_the_same_labels_again_on_any_number_of_threads(tmp_path: 
     assert np.array_equal(labelled.confidence, again.confidence)
 
 
+def test_where_painting_is_over_sooner_than_was_known_more_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And labels are those that all of it leads to, as if it had been asked before."""
+    clock, video = Clock(), write_images(tmp_path / "f", street(60))
+    own = engine(clock, {"dcnn": 0.01}, known={"paint": 0.05 / (60 * SIZE[0] * SIZE[1])})
+    n_before, paint = [], WindowRun.paint
+
+    def painted(run: WindowRun, *words: Any) -> None:
+        n_before.append(len(run.evidence.asks))
+        paint(run, *words)
+
+    monkeypatch.setattr(WindowRun, "paint", painted)
+    labelled = label_frames(own, video, budgets(0.5), clock=clock)
+    (window,), ledger = labelled.windows, labelled.ledgers[0]
+    assert window.paintings[0].n_asks == len(window.asks) == counts(labelled)["dcnn"] > n_before[0] + 3
+    assert 0.97 * 0.5 <= ledger.spent_s <= 0.5
+    assert ledger.work_left
+    again = replay_frames(own, video, labelled.windows, 60, 1)
+    assert np.array_equal(again.labels[0], labelled.labels[0])
+    assert np.array_equal(again.confidence, labelled.confidence)
+
+
 def test_a_trace_of_frames_that_were_not_read_is_refused() -> None:
     clock = Clock()
     labelled = label_frames(engine(clock, COSTS), source(street(6), clock), budgets(1.0), clock=clock)

@@ -294,6 +294,20 @@ def test_a_plug_in_that_cannot_say_what_it_needs_is_dropped(engine: Engine, fram
     assert not work_left
 
 
+def test_what_painting_took_less_than_was_known_is_spent(engine: Engine) -> None:
+    run = prepared(engine, render(1, 96, (240, 180))[0].frames)
+    deadline_s, (line, work) = 0.5 * run.full_s(), engine.painting(run.frames[..., 0].size)
+    for _ in range(20):
+        engine.stages.observe(line, work, 0.6 * deadline_s)
+    started = time.perf_counter()
+    labels, work_left = labelled(run, deadline_s)
+    assert time.perf_counter() - started > 0.7 * deadline_s  # as foretold, it would have ended after 0.4
+    assert work_left
+    assert run.books.ledger.stages["pixels"].count == len(run.closings) > 1
+    assert run.closing.labels is not None
+    assert np.array_equal(labels, run.closing.labels[run.scene.supervoxels.ids])
+
+
 class Endless(Resource):
     """Takes until it is cut off, if it can be, and no longer than a test may last."""
 
