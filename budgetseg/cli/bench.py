@@ -71,8 +71,11 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
 def expansion(
     data: Data = None,
     model: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a model, as 'budgetseg train' writes it; without it what it says is drawn."),
+        str | None,
+        typer.Option(
+            help="A bundled model, or the folder of one; without it what it says is drawn.",
+            autocompletion=one_of("model"),
+        ),
     ] = None,
     repeats: Repeats = 3,
     as_json: AsJson = False,
@@ -85,8 +88,9 @@ def expansion(
     from budgetseg.evaluation.bench_expansion import CASES, bench_expansion
     from budgetseg.evaluation.bench_stages import bench_stages
     from budgetseg.models.bundle import load_model
+    from budgetseg.models.find import find_model
 
-    place, trained = _with_camvid(data), None if model is None else load_model(model)
+    place, trained = _with_camvid(data), None if model is None else load_model(find_model(model))
     _print("expansion", [*bench_expansion(CASES, repeats), *bench_stages(place, repeats, trained)], as_json)
 
 
@@ -94,8 +98,11 @@ def expansion(
 def rollouts(
     data: Data = None,
     model: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a model, as 'budgetseg train' writes it; without it one is fitted to the video."),
+        str | None,
+        typer.Option(
+            help="A bundled model, or the folder of one; without it one is fitted to the video.",
+            autocompletion=one_of("model"),
+        ),
     ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads for the last row.", show_default="all cores")
@@ -109,8 +116,9 @@ def rollouts(
     """
     from budgetseg.evaluation.bench_rollouts import bench_rollouts
     from budgetseg.models.bundle import load_model
+    from budgetseg.models.find import find_model
 
-    place, trained = _with_camvid(data), None if model is None else load_model(model)
+    place, trained = _with_camvid(data), None if model is None else load_model(find_model(model))
     _print("rollouts", bench_rollouts(place, cores_for(threads), repeats, trained), as_json)
 
 

@@ -28,7 +28,12 @@ def evaluate(
             help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
         ),
     ],
-    model: Annotated[Path, typer.Option(help="Folder of a model, as 'budgetseg train' writes it.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A bundled model, or the folder of one that 'budgetseg train' made.", autocompletion=one_of("model")
+        ),
+    ],
     root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
     split: Annotated[str, typer.Option(help="The split to judge on.")] = "test",
     methods: Annotated[
@@ -90,8 +95,9 @@ def evaluate(
     from budgetseg.evaluation.summary import summarise
     from budgetseg.evaluation.wall import evaluate_wall, n_runs
     from budgetseg.models.bundle import load_model
+    from budgetseg.models.find import find_model
 
-    on_wall, trained = clock == "wall", load_model(model)
+    on_wall, trained = clock == "wall", load_model(find_model(model))
     usual = ("all",) if on_wall else usual_methods(trained)
     names = usual if methods is None else parse_names(methods)
     experiment = Experiment(names, parse_budgets(budgets), seeds, costs, scope, clock)

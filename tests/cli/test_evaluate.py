@@ -20,7 +20,7 @@ from tests.learning.scenes import NAMES, NEVER, write_scenes
 from tests.models.made import random_model
 
 KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels"
-KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+KEYS += " pieces calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_against_the_wall_clock_there_is_a_line_for_each_budget_and_method(
         (["--seeds", "0"], "see budgetseg evaluate --help"),
         (["--split", "holidays"], "no split 'holidays'"),
         (["--root", "nowhere"], "nowhere"),
-        (["--model", "nowhere"], "nowhere: no model, nowhere/manifest.json is missing; 'budgetseg train' makes one"),
+        (["--model", "nowhere"], "no model 'nowhere'; choose from camvid, synthetic, or give the folder of one that"),
         (["--per-frame", "0"], "see budgetseg evaluate --help"),
         (["--threads", "0"], "see budgetseg evaluate --help"),
     ],
