@@ -21,11 +21,9 @@ from budgetseg.evaluation.wall import Timed, timed
 from budgetseg.inference import floor, plan
 from budgetseg.inference.label import label_video
 from budgetseg.inference.request import Request
-from budgetseg.inference.window import Engine, Strategy
+from budgetseg.inference.window import Engine
 from budgetseg.labelling import Labeller
-from budgetseg.labelling.strategy import counted, strategy_of
-from budgetseg.models.bundle import Model, load_model
-from budgetseg.policy.learned import METHOD, learned_for
+from budgetseg.models.bundle import load_model
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.types import Budget
 
@@ -41,13 +39,11 @@ class Variant(NamedTuple):
     cutting : share of the budget that supervoxels of full size may take
     floor : share of the budget that the floor may take
     density : supervoxels a frame, before frames are made smaller
-    defers : whether budgets are left to a static plan, as in simulation
     """
 
     cutting: float = floor.CUTTING
     floor: float = plan.FLOOR_SHARE
     density: int = plan.LEAST_DENSITY
-    defers: bool = False
 
 
 VARIANTS = {
@@ -56,7 +52,6 @@ VARIANTS = {
     "floor 0.9, density 4": Variant(floor=0.9, density=4),
     "floor 0.35": Variant(floor=0.35),
     "density 4": Variant(density=4),
-    "with deferring": Variant(defers=True),
 }
 
 
@@ -64,27 +59,18 @@ def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats:
     """Print a line for each budget."""
     whole = load_model(trained)
     model = replace(load_model(model_folder), plans=whole.plans, policies=whole.policies)
-    labeller = Labeller(model, os.cpu_count() or 1, engine="supervoxels")
-    engines = [replace(labeller.engine, strategy=_strategy(model, own.defers)) for own in VARIANTS.values()]
+    engine = Labeller(model, os.cpu_count() or 1, engine="supervoxels").engine
     videos = [timed(video) for video in open_dataset(dataset, root).videos("selection")]
-    floors_s = [_floor_s(engines[0], video) for video in videos]
+    floors_s = [_floor_s(engine, video) for video in videos]
     print("| budget, times the floor |", " | ".join(VARIANTS), "|\n" + "|---" * (1 + len(VARIANTS)) + "|")
     for times in TIMES_FLOOR:
         found = np.zeros((len(VARIANTS), n_repeats, 2))
         for repeat in range(n_repeats):
             for k, own in enumerate(VARIANTS.values()):
                 floor.CUTTING, plan.FLOOR_SHARE, plan.LEAST_DENSITY = own.cutting, own.floor, own.density
-                found[k, repeat] = _accuracy(engines[k], videos, [times * seconds for seconds in floors_s], repeat)
+                found[k, repeat] = _accuracy(engine, videos, [times * seconds for seconds in floors_s], repeat)
         cells = [" / ".join(f"{100 * figure:.1f}" for figure in own.mean(axis=0)) for own in found]
         print(f"| {times:g} |", " | ".join(cells), "|", flush=True)
-
-
-def _strategy(model: Model, defers: bool) -> Strategy:
-    if not defers:
-        return strategy_of(model, "learned")
-    own, h = learned_for(model.policies, METHOD, counted(model)), model.classifiers
-    assert own is not None
-    return lambda share: own.decider(share, model.plans, h.names, h.n_labels)
 
 
 def _floor_s(engine: Engine, video: Timed) -> float:

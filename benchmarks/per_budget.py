@@ -31,16 +31,16 @@ N_STEPS = 120
 def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, ...]) -> None:
     """Print a line for each policy and budget."""
     model, cores = load_model(model_folder), os.cpu_count() or 1
-    balance, h = balance_of(model), model.classifiers
+    balance = balance_of(model)
     arenas = learned_in(work, model).arenas(COSTS)
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     for own in (own for own in model.policies if own.method == METHOD and own.costs == COSTS):
         train, held_out = (Judge(clips, own.among, balance, cores) for clips in split_clips(arenas))
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
-            for_all = Player(*own.decider(fraction, model.plans, h.names, h.n_labels))
+            for_all = Player(own.policy, own.selection)
             recipe = Recipe((fraction,), n_rounds=N_STEPS, n_supervoxels=4000, every=20)
-            for_one = search(train, held_out, Player(own.policy, own.selection), recipe)
+            for_one = search(train, held_out, for_all, recipe)
             _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])
 
 

@@ -36,10 +36,12 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
     found: dict[tuple[str, ...], list[list[float]]] = {}
     for seed in range(n_seeds):
         own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
-        for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell, plans=model.plans):
-            judge, h = Judge(reported, policy.among, recipe.balance, cores), model.classifiers
-            players = [Player(*policy.decider(one, model.plans, h.names, h.n_labels)) for one in FRACTIONS]
-            found.setdefault(policy.among, []).append(_figures(judge, players, model))
+        for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell):
+            judge, player = (
+                Judge(reported, policy.among, recipe.balance, cores),
+                Player(policy.policy, policy.selection),
+            )
+            found.setdefault(policy.among, []).append(_figures(judge, [player] * len(FRACTIONS), model))
     print(f"| | {' | '.join(f'{fraction:.0%}' for fraction in FRACTIONS)} |\n|---|{'---|' * len(FRACTIONS)}")
     for among, rows in found.items():
         judge = Judge(reported, among, recipe.balance, cores)

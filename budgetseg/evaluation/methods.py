@@ -68,10 +68,8 @@ def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, 
 def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
     own = learned_for(arena.model.policies, name, names, arena.pricing)
     assert own is not None
-    h = arena.model.classifiers
-    policy, selection = own.decider(budget_s / arena.full_s(names), arena.model.plans, h.names, h.n_labels)
-    episode = arena.begin(budget_s, names, selection, seed)
-    play(episode, arena.said, policy, times_s)
+    episode = arena.begin(budget_s, names, own.selection, seed)
+    play(episode, arena.said, own.policy, times_s)
     return episode.state
 
 

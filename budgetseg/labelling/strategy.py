@@ -37,11 +37,7 @@ def strategy_of(model: Model, policy: str | None = None, selection: Selection | 
 
 
 def _learned(model: Model) -> Strategy:
-    """The policy that was learned for real costs and all descriptors that count.
-
-    Also at budgets that it would leave to a plan: a plan lives on its share being what it was said to be, and against
-    the clock that is a guess.
-    """
+    """The policy that was learned for real costs and all descriptors that count."""
     own = learned_for(model.policies, METHOD, counted(model))
     if own is None:
         raise UsageError(f"model '{model.name}' has no learned policy; use --policy static, or train it again")

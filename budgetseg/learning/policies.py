@@ -27,9 +27,9 @@ from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.learning.search import search
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, feature_names, n_features
-from budgetseg.policy.learned import METHOD, SELECTIONS, Expected, LearnedPolicy
+from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.static import COSTS, StaticPlan
+from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
@@ -98,12 +98,10 @@ def learn_policies(
     cores: int,
     advance: Callable[[int], None] = lambda _: None,
     tell: Tell = lambda _: None,
-    plans: Sequence[StaticPlan] = (),
 ) -> tuple[LearnedPolicy, ...]:
     """Policies of every method; each is kept in the folder when it is there, and so is how it was found.
 
-    `advance` is told of each of them, `n_policies`; `tell` hears of every round. Those of `METHOD` leave budgets to
-    static plans that did better.
+    `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
     mark, policies = mark_of(learned, (replace(recipe, methods=(), costs=()), EXTRAS)), []  # what to learn, not which
     for costs in recipe.costs:
@@ -116,10 +114,6 @@ def learn_policies(
                 journal = Journal(place.name, tell)
                 policy = _learn(arenas, among, method, recipe, cores, journal)
                 _write(place, mark, policy, journal)
-            rivals = [plan for plan in plans if (plan.among, plan.costs) == (among, costs)]
-            if method == METHOD and rivals:
-                arenas = arenas or learned.arenas(costs)
-                policy = _deferring(policy, rivals, Judge(arenas, among, recipe.balance, cores))
             policies.append(policy)
             advance(1)
     return tuple(policies)
@@ -166,19 +160,6 @@ def _learn(
     player = replace(player, policy=LinearPolicy(weights, extended=True))
     expected = _expected(Judge(arenas, among, recipe.balance, cores), player)
     return LearnedPolicy(method, tuple(among), arenas[0].pricing, player.policy, expected)
-
-
-def _deferring(policy: LearnedPolicy, plans: Sequence[StaticPlan], judge: Judge) -> LearnedPolicy:
-    """The policy, with the budgets of those plans that did better in all videos left to them."""
-    h = judge.arenas[0].model.classifiers
-    own, better = Player(policy.policy, policy.selection), {}
-    for plan in plans:
-        rival = Player(plan.policy(h.names, h.n_labels), plan.selection)
-        of_own, of_rival = judge.scores([own, rival], judge.trials((plan.budget_fraction,), 2))
-        if of_rival > of_own:
-            better[plan.budget_fraction] = _accuracy(judge, rival, plan.budget_fraction)
-    expected = [better.get(one.budget_fraction, one) for one in policy.expected]
-    return replace(policy, deferred=tuple(better), expected=_rising(expected))
 
 
 def _expected(judge: Judge, player: Player) -> tuple[Expected, ...]:

@@ -112,7 +112,7 @@ def train_model(
         _log.info("%d static plans, %d policies of Baseline3", len(model.plans), len(wholes))
     if recipe.policies is not None:
         advance = stage("policies", n_policies(model.classifiers.names, recipe.policies), "policies")
-        policies = learn_policies(learned, recipe.policies, work / "policies", cores, advance, tell, model.plans)
+        policies = learn_policies(learned, recipe.policies, work / "policies", cores, advance, tell)
         model = replace(model, policies=policies)
         _log.info("%d policies", len(policies))
     save_model(model, output)

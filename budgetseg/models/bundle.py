@@ -157,7 +157,7 @@ def _read_whole(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers
 
 def _card_of(own: LearnedPolicy) -> dict[str, Any]:
     card = {"method": own.method, "among": list(own.among), "costs": own.costs, "extended": own.policy.extended}
-    return card | {"expected": [list(one) for one in own.expected], "deferred": list(own.deferred)}
+    return card | {"expected": [list(one) for one in own.expected]}
 
 
 def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers) -> LearnedPolicy:
@@ -165,8 +165,7 @@ def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers
     h.subset_of(card["among"])
     expected = tuple(Expected(*map(float, one)) for one in card["expected"])
     policy = LinearPolicy(weights, bool(card["extended"]))
-    deferred = tuple(map(float, card.get("deferred", ())))
-    found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected, deferred)
+    found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected)
     found.check(len(h.names), h.n_labels)
     return found
 

@@ -10,7 +10,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.static import COSTS, StaticPlan, plan_for
+from budgetseg.policy.static import COSTS
 
 __all__ = ["METHOD", "SELECTIONS", "Expected", "LearnedPolicy", "budget_for", "expected_at", "learned_for"]
 
@@ -45,7 +45,6 @@ class LearnedPolicy:
     costs : "shared" or "unshared", that it was learned under
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
-    deferred : budgets, as fractions of the full cost, that it leaves to static plans: these did better in training
     """
 
     method: str
@@ -53,7 +52,6 @@ class LearnedPolicy:
     costs: str
     policy: LinearPolicy
     expected: tuple[Expected, ...] = ()
-    deferred: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.method not in SELECTIONS:
@@ -70,15 +68,6 @@ class LearnedPolicy:
     def selection(self) -> Selection:
         """Who is selected first."""
         return SELECTIONS[self.method]
-
-    def decider(
-        self, budget_fraction: float, plans: Iterable[StaticPlan], names: Sequence[str], n_labels: int
-    ) -> tuple[LinearPolicy, Selection]:
-        """Who decides for a budget, in a world of these descriptors and classes: itself, or a plan."""
-        plan = plan_for(plans, budget_fraction, self.among, self.costs)
-        if plan is None or plan.budget_fraction not in self.deferred:
-            return self.policy, self.selection
-        return plan.policy(names, n_labels), plan.selection
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""

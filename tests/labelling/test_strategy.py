@@ -34,10 +34,10 @@ def test_without_a_plan_all_is_computed_but_what_costs_most(names: dict[str, int
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 2.0])
-def test_a_learned_policy_decides_also_where_a_plan_did_better_in_training(share: float) -> None:
+def test_a_learned_policy_decides_at_every_budget(share: float) -> None:
     model, names = random_model(HAND_MADE), tuple(HAND_MADE)
     weights = np.zeros((len(names) + 1, n_features(len(names), len(model.classes), True)), np.float32)
-    own = LearnedPolicy(METHOD, names, "shared", LinearPolicy(weights, True), deferred=(0.5,))
+    own = LearnedPolicy(METHOD, names, "shared", LinearPolicy(weights, True))
     plan = StaticPlan(0.5, names[:1], "large", names)
     chooser, selection = strategy_of(replace(model, policies=(own,), plans=(plan,)))(share)
     assert chooser is own.policy

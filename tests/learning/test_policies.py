@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.baselines.static import Recipe as PlanRecipe
-from budgetseg.baselines.static import best_plan
 from budgetseg.errors import UsageError
 from budgetseg.learning import policies
 from budgetseg.learning.capi import Recipe as CapiRecipe
@@ -133,24 +131,6 @@ def test_a_policy_that_is_there_is_not_learned_again(
     for one, other in zip(learn_policies(learned, RECIPE, work, 1), expected, strict=True):
         assert_same(one, other)  # the same bits, with one core as with two
     assert len(begun) == 3
-
-
-def test_ours_leaves_a_budget_to_a_plan_that_does_better_in_training(
-    learned: Learned, found: Found, tmp_path: Path
-) -> None:
-    work = shutil.copytree(found[0], tmp_path / "policies")
-    plans = [best_plan(learned.arenas("shared"), NAMES, fraction, PlanRecipe(0.3)).plan for fraction in BUDGETS]
-    ours = [own for own in learn_policies(learned, RECIPE, work, 1, plans=plans) if own.deferred]
-    assert {(own.method, own.among, own.costs) for own in ours} <= {("budget-wanted", NAMES, "shared")}
-    (own,) = (own for own in found[1] if (own.method, own.among, own.costs) == ("budget-wanted", NAMES, "shared"))
-    judge, h = Judge(learned.arenas("shared"), NAMES, 0.3), MODEL.classifiers
-    better = []
-    for plan in plans:
-        players = [Player(own.policy, own.selection), Player(plan.policy(h.names, h.n_labels), plan.selection)]
-        mine, its = judge.scores(players, judge.trials((plan.budget_fraction,), 2))
-        better += [plan.budget_fraction] if its > mine else []
-    assert better  # what was learned here is next to nothing
-    assert ours[0].deferred == tuple(better)
 
 
 def test_policies_are_learned_again_where_something_else_was_learned(

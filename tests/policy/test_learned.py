@@ -1,7 +1,5 @@
 """Learned policies: what they are for, and what may be expected of them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from budgetseg.errors import UsageError
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, budget_for, expected_at, learned_for
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.static import StaticPlan
 
 EXPECTED = (Expected(0.01, 0.2, 0.3), Expected(0.1, 0.4, 0.7), Expected(1.0, 0.6, 0.9))
 
@@ -56,18 +53,6 @@ def test_what_makes_no_sense_is_refused() -> None:
 def test_accuracies_for_budgets_that_do_not_rise_are_refused(expected: list[Expected]) -> None:
     with pytest.raises(UsageError, match=r"^accuracies to be expected must be finite, for rising budgets above 0$"):
         LearnedPolicy("budget-wanted", ("hog",), "shared", policy(), tuple(expected))
-
-
-def test_a_budget_is_left_to_the_plan_that_did_better_and_no_other() -> None:
-    names = "colour", "hog"
-    plans = [StaticPlan(fraction, ("hog",), "large", names) for fraction in (0.1, 0.5)]
-    plans.append(StaticPlan(0.5, ("colour",), "random", names, "unshared"))  # not for its costs
-    own = replace(learned(), deferred=(0.5,))
-    for fraction, order in ((0.1, "wanted"), (0.4, "wanted"), (0.5, "large"), (0.9, "large")):
-        decides, selection = own.decider(fraction, plans, names, 3)
-        assert selection.order == order
-        assert (decides is own.policy) == (order == "wanted")
-    assert own.decider(0.5, [], names, 3)[0] is own.policy
 
 
 def test_weights_must_be_for_as_many_descriptors_and_classes() -> None:
