@@ -16,7 +16,7 @@ import numpy as np
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import Learned
-from budgetseg.learning.policies import split_clips
+from budgetseg.learning.policies import split_judges
 from budgetseg.learning.search import Recipe, search
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
@@ -35,7 +35,7 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
     arenas = learned_in(work, model).arenas(COSTS)
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     for own in (own for own in model.policies if own.method == METHOD and own.costs == COSTS):
-        train, held_out = (Judge(clips, own.among, balance, cores) for clips in split_clips(arenas))
+        train, held_out = split_judges(arenas, own.among, balance, cores)
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
             for_all = Player(own.policy, own.selection)

@@ -11,7 +11,10 @@ from budgetseg.policy.linear import LinearPolicy
 from budgetseg.simulation import Arena, Reward, play, reward, worth_of
 from budgetseg.types import Float64, Int64
 
-__all__ = ["Judge", "Player", "Trial"]
+__all__ = ["SMALL", "Judge", "Player", "Trial"]
+
+SMALL = 0.05
+"""Of the full cost; in short clips such budgets cannot buy what they can in a video, and are judged in long ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,24 +50,37 @@ class Judge:
     names : of the descriptors that may be computed
     balance : what a score is, from 0 for the share of pixels that are right to 1 for the average over classes
     cores : runs at a time
+    long : of the same, for small budgets; the others are for larger ones then
     """
 
-    def __init__(self, arenas: Sequence[Arena], names: Sequence[str], balance: float, cores: int = 1) -> None:
-        self.arenas, self.names, self.balance, self.cores = list(arenas), tuple(names), balance, cores
+    def __init__(
+        self, arenas: Sequence[Arena], names: Sequence[str], balance: float, cores: int = 1, long: Sequence[Arena] = ()
+    ) -> None:
+        self.arenas, self.names, self.balance, self.cores = [*arenas, *long], tuple(names), balance, cores
+        self._n_short = len(arenas) if long else None
         self.full_s = [arena.full_s(names) for arena in self.arenas]
         self.worth = worth_of(np.concatenate([arena.truth for arena in self.arenas]), balance)
 
     def trials(self, fractions: Sequence[float], n_seeds: int, first_seed: int = 0) -> list[Trial]:
-        """Every video with every budget, so many times."""
-        seeds = range(first_seed, first_seed + n_seeds)
-        return [Trial(k, f, seed) for seed in seeds for f in fractions for k in range(len(self.arenas))]
+        """Every video with every budget that it is for, so many times."""
+        seeds, every = range(first_seed, first_seed + n_seeds), range(len(self.arenas))
+        return [Trial(k, f, seed) for seed in seeds for f in fractions for k in every if self._is_for(k, f)]
+
+    def _is_for(self, arena: int, fraction: float) -> bool:
+        return self._n_short is None or self._is_long(arena) == (fraction <= SMALL)
+
+    def _is_long(self, arena: int) -> bool:
+        return self._n_short is not None and arena >= self._n_short
 
     def draw(self, fractions: Sequence[float], n: int, rng: np.random.Generator) -> list[Trial]:
         """Trials of about n supervoxels in all, in different videos as long as there are any."""
         order, total, drawn = rng.permutation(len(self.arenas)).tolist(), 0, []
         for k in order:
-            drawn.append(Trial(k, float(rng.choice(fractions)), int(rng.integers(2**31))))
-            total += len(self.arenas[k])
+            own = [fraction for fraction in fractions if self._is_for(k, fraction)]
+            if not own:
+                continue
+            drawn.append(Trial(k, float(rng.choice(own)), int(rng.integers(2**31))))
+            total += len(self.arenas[k]) // (2 if self._is_long(k) else 1)  # a small budget is soon spent
             if total >= n:
                 break
         return drawn

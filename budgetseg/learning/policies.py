@@ -20,7 +20,7 @@ from budgetseg.files import atomic_folder
 from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
 from budgetseg.learning.journal import Journal, plot_rounds
-from budgetseg.learning.judge import Judge, Player
+from budgetseg.learning.judge import SMALL, Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
@@ -34,10 +34,11 @@ from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["Recipe", "first_policy", "learn_policies", "n_policies", "split_clips"]
+__all__ = ["Recipe", "first_policy", "learn_policies", "n_policies", "split_judges"]
 
-CLIP = 1500
-"""Supervoxels in a clip, about: rollouts to the end of a long video would show the same at a higher price."""
+CLIP, LONG = 1500, 6000
+"""Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
+price, but a twentieth of a short one does not pay for a frame of a network, and of a long one it does."""
 
 FEW = 12
 """Clips; of fewer none is held out."""
@@ -103,7 +104,8 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    mark, policies = mark_of(learned, (replace(recipe, methods=(), costs=()), EXTRAS)), []  # what to learn, not which
+    what = replace(recipe, methods=(), costs=()), EXTRAS, CLIP, LONG, SMALL  # to learn, not which
+    mark, policies = mark_of(learned, what), []
     for costs in recipe.costs:
         arenas: list[Arena] = []
         for method, among in _wanted(learned.model.classifiers.names, recipe):
@@ -119,15 +121,23 @@ def learn_policies(
     return tuple(policies)
 
 
-def split_clips(arenas: Sequence[Arena]) -> tuple[list[Arena], list[Arena]]:
-    """Clips to learn from, and every fourth to judge by; where there are few, all are for both.
+def split_judges(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> tuple[Judge, Judge]:
+    """Of clips to learn from, and of every fourth, to choose by; where there are few, all are for both.
 
     What a policy learns of a video is little, and a clip that is too short costs other than a whole video.
     """
-    clips = [clip for arena in arenas for clip in clips_of(arena, CLIP)]
-    if len(clips) < FEW:
-        return clips, clips
-    return [clip for k, clip in enumerate(clips) if k % 4 != 3], clips[3::4]
+    short, long = ([clip for arena in arenas for clip in clips_of(arena, size)] for size in (CLIP, LONG))
+    if len(short) < FEW:
+        judge = Judge(short, among, balance, cores)
+        return judge, judge
+    return (
+        Judge(_but_fourths(short), among, balance, cores, _but_fourths(long)),
+        Judge(short[3::4], among, balance, cores, long[3::4]),
+    )
+
+
+def _but_fourths(clips: Sequence[Arena]) -> list[Arena]:
+    return [clip for k, clip in enumerate(clips) if k % 4 != 3]
 
 
 def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
@@ -150,7 +160,7 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
 def _learn(
     arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
 ) -> LearnedPolicy:
-    train, held_out = (Judge(clips, among, recipe.balance, cores) for clips in split_clips(arenas))
+    train, held_out = split_judges(arenas, among, recipe.balance, cores)
     player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
     player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
     player = search(train, held_out, player, recipe.search, recipe.seed, journal.found)

@@ -63,6 +63,17 @@ def test_trials_are_every_video_with_every_budget() -> None:
     }
 
 
+def test_small_budgets_are_judged_in_long_clips_alone() -> None:
+    judge = Judge([FIRST], NAMES, 0.0, long=[SECOND])
+    trials = {(trial.arena, trial.fraction) for trial in judge.trials((0.02, 0.05, 0.1), 1)}
+    assert trials == {(1, 0.02), (1, 0.05), (0, 0.1)}
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        drawn = judge.draw((0.02, 0.1), 10**6, rng)
+        assert {(trial.arena, trial.fraction) for trial in drawn} == {(1, 0.02), (0, 0.1)}
+    assert [trial.arena for trial in judge.draw((0.02,), 10**6, rng)] == [1]
+
+
 def test_trials_are_drawn_from_different_videos_as_many_as_are_asked_for() -> None:
     judge = Judge([toy_arena([0] * n, [1] * n) for n in (4, 5, 6, 7)], NAMES, 0.0)
     seen = set[tuple[int, float]]()

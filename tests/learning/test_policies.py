@@ -15,7 +15,7 @@ from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import Recipe, first_policy, learn_policies, n_policies, split_clips
+from budgetseg.learning.policies import Recipe, first_policy, learn_policies, n_policies, split_judges
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.policy.features import feature_names
@@ -180,12 +180,17 @@ def test_seconds_are_shared_between_the_learners() -> None:
 
 def test_every_fourth_clip_is_held_out_where_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies, "CLIP", 10)
-    train, held_out = split_clips([random_arena(60, 0), random_arena(60, 1)])
-    assert (len(train), len(held_out)) == (9, 3)
-    assert not {clip.name for clip in train} & {clip.name for clip in held_out}
-    assert sum(map(len, train + held_out)) == 120
-    few, same = split_clips([random_arena(60, 0), random_arena(50, 1)])
-    assert len(few) == 11
+    monkeypatch.setattr(policies, "LONG", 30)
+    train, held_out = split_judges([random_arena(60, 0), random_arena(60, 1)], NAMES, 0.3)
+    for fraction, n_train, n_held_out in ((0.05, 3, 1), (0.06, 9, 3)):
+        own, others = (
+            [judge.arenas[trial.arena] for trial in judge.trials((fraction,), 1)] for judge in (train, held_out)
+        )
+        assert (len(own), len(others)) == (n_train, n_held_out)
+        assert not {clip.name for clip in own} & {clip.name for clip in others}
+        assert sum(map(len, own + others)) == 120
+    few, same = split_judges([random_arena(60, 0), random_arena(50, 1)], NAMES, 0.3)
+    assert len(few.arenas) == 11
     assert few is same
 
 
