@@ -1,0 +1,96 @@
+"""Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
+
+Usage: python -m benchmarks.choose_policies who|clips MODEL WORK, a model of 'budgetseg train' with policies for both
+kinds of costs, and its work folder.
+
+`who`: points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the
+choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 60 s of computing
+each, in short clips, in long ones, and in long ones for small budgets alone, as training does. A score is what is
+maximised in training: global accuracy, class average, or between them.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.per_budget import balance_of, learned_in
+from budgetseg.learning import policies
+from budgetseg.learning.judge import Judge, Player, Trial
+from budgetseg.learning.plans import BUDGETS
+from budgetseg.learning.policies import first_policy, split_judges
+from budgetseg.learning.search import Recipe, search
+from budgetseg.models.bundle import Model, load_model
+from budgetseg.policy.learned import METHOD, SELECTIONS
+from budgetseg.policy.static import COSTS, StaticPlan
+from budgetseg.simulation import Arena
+from budgetseg.types import Float64
+
+STATIC = "static"
+CHOICES = {
+    "the policy": (METHOD,),
+    "it or the plan": (METHOD, STATIC),
+    "any policy or the plan": (*SELECTIONS, STATIC),
+}
+N_SEEDS = 2
+SEARCH = Recipe(BUDGETS, n_rounds=400, n_supervoxels=4000, every=20, limit_s=60.0)
+CLIPS = {"short": (1500, 1500), "long": (6000, 6000), "long for small budgets": (1500, 6000)}
+
+
+def main(what: str, model_folder: Path, work: Path) -> None:
+    """Print a line for each kind of costs and set of descriptors."""
+    model = load_model(model_folder)
+    learned = learned_in(work, model)
+    for costs in COSTS:
+        arenas = learned.arenas(costs)
+        for among in dict.fromkeys(own.among for own in model.policies):
+            print(f"{costs} costs, {'+'.join(among)}: ", end="", flush=True)
+            print(_who(model, arenas, among, costs) if what == "who" else _clips(model, arenas, among), flush=True)
+
+
+def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
+    judge = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
+    gained = dict.fromkeys(CHOICES, 0.0)
+    for fraction in BUDGETS:
+        scores = {name: _by_video(judge, player, fraction) for name, player in _players(model, among, costs, fraction)}
+        for choice, names in CHOICES.items():
+            there = np.array([scores[name] for name in names if name in scores])
+            for video in range(len(arenas)):
+                best = np.delete(there, video, axis=1).sum(axis=1).argmax()
+                gained[choice] += there[best, video] - scores[STATIC][video]
+    return ", ".join(f"{choice} {100 * points:+.1f}" for choice, points in gained.items())
+
+
+def _players(model: Model, among: tuple[str, ...], costs: str, fraction: float) -> list[tuple[str, Player]]:
+    own = [one for one in model.policies if (one.among, one.costs) == (among, costs)]
+    (plan,) = (one for one in model.plans if (one.among, one.costs, one.budget_fraction) == (among, costs, fraction))
+    return [*((one.method, Player(one.policy, one.selection)) for one in own), (STATIC, _player(plan, model))]
+
+
+def _player(plan: StaticPlan, model: Model) -> Player:
+    return Player(plan.policy(model.classifiers.names, model.classifiers.n_labels), plan.selection)
+
+
+def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
+    """What the right pixels of each video are worth, if those of all are worth 1."""
+    each = [
+        [judge.score(player, Trial(video, fraction, seed)) for seed in range(N_SEEDS)]
+        for video in range(len(judge.arenas))
+    ]
+    return np.asarray(np.mean(each, axis=1))
+
+
+def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...]) -> str:
+    whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
+    start, lines = Player(first_policy(model, among), SELECTIONS[METHOD]), []
+    for name, (policies.CLIP, policies.LONG) in CLIPS.items():
+        found = search(*split_judges(arenas, among, whole.balance, whole.cores), start, SEARCH)
+        scores = [whole.scores([found], whole.trials((fraction,), 1))[0] for fraction in BUDGETS]
+        lines.append(f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
