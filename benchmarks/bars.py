@@ -11,9 +11,9 @@ Usage: python -m benchmarks.bars RESULTS…, files of 'budgetseg evaluate' or fo
    budget beats key frames.
 
 Class average on CamVid, global on SUNY, the other figure in brackets. Differences are in points and paired, with 95 %
-intervals of a bootstrap over videos and seeds; where there is one video, over fifths of it. A star means that the
-interval is clear of zero also if it is widened for the small number of videos. Not to lose is to have an interval that
-does not lie below zero.
+intervals of a bootstrap over videos and seeds; where there is one video, over fifths of it and seeds. A star means that
+the interval is clear of zero also if it is widened for the small number of videos. Not to lose is to have an interval
+that does not lie below zero.
 """
 
 import sys

@@ -8,7 +8,7 @@ are apart is never the luck of one.
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -178,8 +178,8 @@ def compare(rows: Iterable[Row]) -> list[Comparison]:
     """One comparison for each dataset, split, scope, cost model and clock, in the order of the rows."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        for key in {"pixels", "pieces"} - set(row):
-            raise UsageError(f"rows lack {key}, by which videos are pooled; run 'budgetseg evaluate' again")
+        if "pixels" not in row or "pieces" not in row:
+            raise UsageError("rows lack pixels, or pieces, which are drawn again; run 'budgetseg evaluate' again")
         groups.setdefault(tuple(row[kind] for kind in KINDS), []).append(row)
     return [_comparison(dict(zip(KINDS, key, strict=True)), own) for key, own in groups.items()]
 
@@ -198,6 +198,10 @@ def _comparison(about: dict[str, str], rows: Sequence[Row]) -> Comparison:
     return Comparison(about, classes, videos, seeds, counts, pooled)
 
 
+def _is_labelled(pixels: Mapping[str, Sequence[int]]) -> bool:
+    return any(labelled for _, labelled, _ in pixels.values())
+
+
 def _counts(
     run: Run, rows: dict[tuple[int, str], Row], axes: tuple[Sequence[int], Sequence[str], Sequence[str]]
 ) -> Int64:
@@ -213,7 +217,7 @@ def _counts(
                 )
     there = own if len(own) == 1 else seeds
     if len(videos) == 1:
-        pixels = [rows[seed, videos[0]]["pieces"] for seed in there]
+        pixels = [[one for one in rows[seed, videos[0]]["pieces"] if _is_labelled(one)] for seed in there]
     else:
         pixels = [[rows[seed, video]["pixels"] for video in videos] for seed in there]
     return np.array(

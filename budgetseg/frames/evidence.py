@@ -164,8 +164,8 @@ class Evidence:
 
     def paint_some(self, crew: Crew, carry: str, some: Sequence[int], out: UInt8, brush: "Brush") -> None:
         """Write the labels of some frames to `out` (T, H, W) once more, now that more is known."""
-        hears = self._hears()
-        told = [hears[t] if t in set(some) else [] for t in range(self.n_frames)]
+        wanted = set(some)
+        told = [own if t in wanted else [] for t, own in enumerate(self._hears())]
         crew.each(some, self._labelling(crew, carry, told, out, brush, set()))
 
     def hearers(self, asks: Sequence[Ask]) -> list[int]:

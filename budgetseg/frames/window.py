@@ -28,7 +28,7 @@ from budgetseg.frames.reader import Reader
 from budgetseg.frames.reading import Reading, Rest
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import DOUBT
-from budgetseg.types import Float32, UInt8
+from budgetseg.types import UInt8
 
 __all__ = ["PRIOR", "WindowRun"]
 
@@ -41,9 +41,6 @@ SAFETY = 1.1
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
-
-Take = Callable[[Ask, Float32], None]
-"""Hears of an answer, (h, w, L)."""
 
 
 class WindowRun:
@@ -154,10 +151,10 @@ class WindowRun:
             self._paint_prior(out)
             return True
         work_left = self._spend(self._queue(plan, end_s), lambda: self._until_s(plan, end_s) - self._now_s())
-        self.ledger.next_s = self._next_s(plan) if work_left else 0.0
         self._close(plan, end_s, out)
         if work_left:
             self._ask_on(plan, end_s, out)
+        self.ledger.next_s = self._next_s(plan) if work_left else 0.0
         return work_left or self._reader.alone is not None
 
     def _say_plan(self, plan: Plan | None) -> None:
@@ -172,9 +169,7 @@ class WindowRun:
         """Read frames and ask questions again, those that are not there yet."""
         self._reading.again(read)
         known = set(self.evidence.asks)
-        self._crew.each(
-            self._issue(ask for ask in asks if ask not in known), partial(self._answer, take=self.evidence.add)
-        )
+        self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
         self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
 
     def replay(
@@ -234,25 +229,26 @@ class WindowRun:
         self._costs.found_flow(carry, n_done, self._now_s() - started)
         return n_done == len(pairs)
 
-    def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float], take: Take | None = None) -> bool:
+    def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float]) -> bool:
         """Ask as long as there are questions; whether there was one that did not fit, or nobody wanted to wait for.
 
-        Those that are not answered when no seconds are left are cut off; `take` gets the others, or the evidence.
+        Those that are not answered when no seconds are left are cut off.
         """
         started, before, planned_s = self._now_s(), self._costs.n_answered(), self._ask_s()
         self._work_left = False
         with cutting_off(list(self.engine.networks.values()), left_s):
-            self._crew.each(asks, partial(self._ask, take=take or self.evidence.add))
+            self._crew.each(asks, self._ask)
         self._costs.asked(before, planned_s, self._now_s() - started)
         return self._work_left
 
-    def _answer(self, ask: Ask, take: Take) -> None:
-        take(ask, self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored))
+    def _answer(self, ask: Ask) -> None:
+        said = self.engine.ask(ask.network, self.evidence.frames[ask.frame], ask.mirrored)
+        self.evidence.add(ask, said)
 
-    def _ask(self, ask: Ask, take: Take) -> None:
+    def _ask(self, ask: Ask) -> None:
         started = self._now_s()
         try:
-            self._answer(ask, take)
+            self._answer(ask)
         except LateError:
             self._issued.remove(ask)  # another budget may have time for it
             self._work_left = True
@@ -308,7 +304,8 @@ class WindowRun:
             if recipe.views == 2:
                 seen = {(ask.frame, ask.mirrored) for ask in self._issued if ask.network == recipe.network}
                 for key in (decoded[k] for k in spread(len(decoded))):
-                    yield Ask(recipe.network, key, (key, False) in seen)
+                    if not {(key, False), (key, True)} <= seen:
+                        yield Ask(recipe.network, key, (key, False) in seen)
 
     def _small_change(self, plan: Plan) -> Iterator[Ask]:
         """What a cheaper network would say about frames between key frames."""
@@ -329,7 +326,8 @@ class WindowRun:
     def _next_s(self, plan: Plan) -> float:
         """That had to be left for the smallest question that was not asked."""
         asked, n_frames = Counter(ask.network for ask in self._issued), len(self.evidence.frames)
-        own = {recipe.network: recipe.views * n_frames for recipe in self._recipes[self._recipes.index(plan.recipe) :]}
+        better = self.engine.recipes[self.engine.recipes.index(plan.recipe) :]
+        own = {recipe.network: recipe.views * n_frames for recipe in better if self._can_ask(recipe.network)}
         left = [name for name, n in own.items() if asked[name] < n]
         if len({ask.frame for ask in self._issued}) < n_frames:
             left += [recipe.network for recipe in self._recipes]
@@ -352,11 +350,13 @@ class WindowRun:
     def _ask_on(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Where painting took less than was foretold: more questions, and who hears the answers is painted again.
 
-        Only networks that have spoken are asked: another one would change what all frames hear.
+        Only networks that have spoken are asked: another one would change what all frames hear. Answers that come too
+        late for that are of use to a larger budget.
         """
-        painting, evidence, spoken = self.paintings[-1], self.evidence, set(self.evidence.answers)
+        painting, evidence = self.paintings[-1], self.evidence
         if painting.carry == COPY or painting.late:
             return
+        spoken = {name for name in evidence.answers if self._can_ask(name)}
         wanted = (ask for ask in chain(self._worthy(plan), self._small_change(plan)) if ask.network in spoken)
         brush = Again(self.sures[-1], (), set(painting.sharp))
         while not self.stopped() and (some := list(islice(wanted, self.engine.threads))):
@@ -364,14 +364,10 @@ class WindowRun:
             until_s = end_s - SAFETY * self._costs.again_s(painting, hearers)
             if self._now_s() + max(self._costs.call_s(ask.network) for ask in some) > until_s:
                 break
-            said: dict[Ask, Float32] = {}
-            self._spend(self._issue(some), lambda until_s=until_s: until_s - self._now_s(), said.__setitem__)  # type: ignore[misc]
-            if len(said) < len(some) or self._now_s() > until_s:
-                self._issued = [ask for ask in self._issued if ask not in said]
-                break
-            for ask, own in said.items():
-                evidence.add(ask, own)
+            self.ask_all(some, until_s)
             started = self._now_s()
+            if started > until_s:
+                break
             evidence.paint_some(self._crew, painting.carry, hearers, out, brush)
             self._costs.painted_again(painting, hearers, self._now_s() - started)
             self.paintings[-1] = replace(painting, n_asks=len(evidence.asks))

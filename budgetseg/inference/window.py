@@ -41,7 +41,7 @@ MOST_TURNS = 0.012  # of the budget; no more is left for them
 SLABS = 0.65  # of the time of supervoxels that goes by while they report what is done
 MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
-HOPE, LEAST_S = 3.0, 0.02  # times too long may be over sooner, where nothing else fits and so many seconds are left
+HOPE, WORTH_S = 3.0, 0.02  # times too long may be over sooner, where nothing else fits and so many seconds are left
 MANY, TOGETHER_S = 32, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
 
@@ -239,8 +239,8 @@ class WindowRun:
             if has_labels and until_s - self._now_s() < WORTH * deadline_s:
                 return work_left
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s(), may_try=True)  # type: ignore[misc]
-            if has_labels and (len(self.trace) == n_before or self._now_s() > end_s):
-                return work_left  # nothing new, or no time to end with it
+            if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s)):
+                return work_left  # the labels that are there will do
             self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
             paint_s, has_labels = self.paint(out), True
             if not work_left or self.stopped():
@@ -296,14 +296,14 @@ class WindowRun:
         episode = self.episode
         episode.pace, episode.left_s = self.engine.costs.pace, left_s / SLACK
         batch = self.policy(episode, MANY, TOGETHER_S)
-        if len(batch.regions) or not may_try or left_s < LEAST_S:
+        if len(batch.regions) or not may_try or left_s < WORTH_S:
             return batch
         episode.left_s = HOPE * left_s
         batch = self.policy(episode)
-        for region, d in batch.choices:
-            if d not in self._cuttable:
-                self._put_back((region, d))
-                return NOTHING
+        episode.left_s = left_s / SLACK
+        if any(d not in self._cuttable for _, d in batch.choices):
+            self._put_back(batch.choices[0])
+            return NOTHING
         return batch
 
     def _take(self, batch: Batch, outcome: LiveOutcome, began_s: float) -> None:
@@ -335,7 +335,8 @@ class WindowRun:
         cell = choice[0] * self.episode.world.n_descriptors + choice[1]
         world, cache = self.episode.world, self.live.cache
         needed = world.needed[world.needs_first[cell] : world.needs_first[cell + 1]].tolist()
-        self.episode.lose([resource for resource in needed if self._keys[resource] not in cache])
+        keys = {resource: self._keys[resource] for resource in needed}
+        self.episode.lose([own for own, key in keys.items() if key not in cache and not cache.is_in_the_making(key)])
         self.episode.give_up(choice[0])
 
     def close(self, enough: Callable[[], bool] = lambda: False) -> None:
@@ -354,6 +355,12 @@ class WindowRun:
 
     def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
         """Compute what another run computed, in its order, and close as it did."""
+        self.compute(trace)
+        asked = iter(range(1, 1 << 60))
+        self.close(lambda: n_moves is not None and next(asked) >= n_moves)
+
+    def compute(self, trace: Sequence[Step]) -> None:
+        """What another run computed, in its order."""
         for step in trace:
             self.episode.withdraw(step.region)
             batch = Batch(np.array([step.region]), np.array([step.descriptor]), np.zeros(1))
@@ -361,8 +368,6 @@ class WindowRun:
             for why in outcome.missing.values():
                 raise UsageError(f"{self.engine.classifiers.names[step.descriptor]} {why}: it cannot be done again")
             self.episode.receive_all(batch, outcome.said, outcome.spent_s)
-        asked = iter(range(1, 1 << 60))
-        self.close(lambda: n_moves is not None and next(asked) >= n_moves)
 
     def closing_s(self) -> float:
         """Seconds that closing and painting would cost."""
@@ -386,6 +391,9 @@ class WindowRun:
     def _until_s(self, end_s: float, deadline_s: float, has_labels: bool) -> float:
         """When to begin with closing, so that it ends in time."""
         return end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s, has_labels)
+
+    def _is_late_for_closing(self, end_s: float) -> bool:
+        return self._now_s() + self.closing.foretold_s(self.books) > end_s
 
     def _margin_s(self, deadline_s: float, has_labels: bool = False) -> float:
         """For what cannot be foretold; where there are labels already, others may have their turns."""

@@ -59,6 +59,7 @@ def _play(run: WindowRun, window: WindowTrace) -> list[tuple[UInt8, Float32]]:
             out = np.empty(run.frames.shape[:3], np.uint8)
             run.paint(out)
             found.append((out, run.closing.probabilities))
+    run.compute(window.steps[n_done:])  # for which there was no time to close
     return found
 
 

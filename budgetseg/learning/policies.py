@@ -124,10 +124,11 @@ def learn_policies(
 def split_judges(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> tuple[Judge, Judge]:
     """Of clips to learn from, and of every fourth, to choose by; where there are few, all are for both.
 
-    What a policy learns of a video is little, and a clip that is too short costs other than a whole video.
+    What a policy learns of a video is little, and a clip that is too short costs other than a whole video. Long clips
+    overlap short ones, so that for other budgets some of the frames to choose by were learned from.
     """
     short, long = ([clip for arena in arenas for clip in clips_of(arena, size)] for size in (CLIP, LONG))
-    if len(short) < FEW:
+    if len(short) < FEW or len(long) < 4:
         judge = Judge(short, among, balance, cores)
         return judge, judge
     return (

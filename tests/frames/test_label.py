@@ -14,6 +14,7 @@ import pytest
 
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError
+from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames, replay_frames
@@ -123,6 +124,20 @@ def test_a_trace_gives_the_same_labels_again_on_any_number_of_threads(tmp_path: 
     assert np.array_equal(labelled.confidence, again.confidence)
 
 
+@pytest.mark.parametrize("seconds", [(1.9,), (1.5, 1.9), (1.0, 1.58, 1.9, 2.5)], ids=str)
+def test_nothing_is_asked_twice_and_a_trace_tells_what_views_said(tmp_path: Path, seconds: tuple[float, ...]) -> None:
+    clock, video = Clock(), write_images(tmp_path / "f", street(16))
+    own = engine(clock, COSTS, known={"paint": 0.01 / (16 * SIZE[0] * SIZE[1])})
+    own = replace(own, networks={name: replace(one, lean=0.4) for name, one in own.networks.items()})  # type: ignore[type-var]
+    labelled = label_frames(own, video, budgets(*seconds), clock=clock)
+    asks = labelled.windows[0].asks
+    assert len(set(asks)) == len(asks)
+    assert any(ask.mirrored for ask in asks)
+    again = replay_frames(own, video, labelled.windows, 16, len(seconds))
+    for before, after in zip(labelled.labels, again.labels, strict=True):
+        assert np.array_equal(before, after)
+
+
 def test_where_painting_is_over_sooner_than_was_known_more_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +151,7 @@ def test_where_painting_is_over_sooner_than_was_known_more_is_asked(
         paint(run, *words)
 
     monkeypatch.setattr(WindowRun, "paint", painted)
+    monkeypatch.setattr(WindowCosts, "sharpened", lambda *_: None)  # its seconds are real
     labelled = label_frames(own, video, budgets(0.5), clock=clock)
     (window,), ledger = labelled.windows, labelled.ledgers[0]
     assert window.paintings[0].n_asks == len(window.asks) == counts(labelled)["dcnn"] > n_before[0] + 3
@@ -199,9 +215,10 @@ def test_who_stops_still_has_labels_for_all_pixels() -> None:
 
 class Broken(Shades):
     def __call__(self, frame: UInt8) -> Float32:
+        said = super().__call__(frame)
         if self.clock() > 0.2:
             raise RuntimeError("no more")
-        return super().__call__(frame)
+        return said
 
 
 @pytest.mark.parametrize("names", [("dcnn",), ("dcnn", "dcnn_large")])
@@ -212,6 +229,16 @@ def test_a_network_that_fails_is_dropped_and_the_run_ends_well(names: Sequence[s
     labelled = label_frames(own, source(street(24), clock), budgets(1.0), clock=clock)
     assert any("failed (RuntimeError: no more); dropped" in note for note in labelled.ledgers[0].notes)
     assert labelled.labels[0].max() < 3
+
+
+def test_a_network_may_fail_when_there_is_no_time_for_another_question() -> None:
+    for budget_s in (0.02 * k for k in range(10, 20)):
+        clock = Clock()
+        own = engine(clock, COSTS)
+        own = replace(own, networks={**own.networks, "dcnn_large": Broken(clock, COSTS["dcnn_large"])})
+        labelled = label_frames(own, source(street(24), clock), budgets(budget_s), clock=clock)
+        assert labelled.ledgers[0].spent_s <= budget_s
+        assert labelled.labels[0].max() < 3
 
 
 class Stuck(Shades):

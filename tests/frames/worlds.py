@@ -42,16 +42,18 @@ class Calm(Contention):
 
 @dataclass
 class Shades:
-    """A network that tells dark, middle and bright apart; it takes its time."""
+    """A network that tells dark, middle and bright apart; it takes its time, and may lean to bright on the left."""
 
     clock: Clock
     cost_s: float = 0.0
     shape: tuple[int, int, int] = (*CELLS, N_LABELS)
     sharp: float = 8.0
+    lean: float = 0.0
 
     def __call__(self, frame: UInt8) -> Float32:
         self.clock.pass_by(self.cost_s)
         grey = cv2.resize(cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY), CELLS[::-1], interpolation=cv2.INTER_AREA) / 255
+        grey = grey + self.lean * np.linspace(1, 0, CELLS[1])
         powers = np.exp(-self.sharp * np.abs(grey[..., None] - np.array([0.2, 0.5, 0.8])))
         return np.asarray(powers / powers.sum(axis=2, keepdims=True), np.float32)
 
