@@ -19,9 +19,9 @@ from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.wall import Timed, timed
 from budgetseg.inference import floor, plan
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.label import label_video
 from budgetseg.inference.request import Request
-from budgetseg.inference.window import Engine
 from budgetseg.labelling import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.supervoxels.tiers import FAST

@@ -11,12 +11,12 @@ maximised in training: global accuracy, class average, or between them.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.per_budget import balance_of, learned_in
+from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
@@ -24,7 +24,7 @@ from budgetseg.learning.policies import first_policy, split_judges
 from budgetseg.learning.search import Recipe, search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
-from budgetseg.policy.static import COSTS, StaticPlan
+from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.types import Float64
 
@@ -36,7 +36,8 @@ CHOICES = {
 }
 N_SEEDS = 2
 SEARCH = Recipe(BUDGETS, n_rounds=400, n_supervoxels=4000, every=20, limit_s=60.0)
-CLIPS = {"short": (1500, 1500), "long": (6000, 6000), "long for small budgets": (1500, 6000)}
+CLIP, LONG = policies.CLIP, policies.LONG
+CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 
 
 def main(what: str, model_folder: Path, work: Path) -> None:
@@ -63,14 +64,11 @@ def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: s
     return ", ".join(f"{choice} {100 * points:+.1f}" for choice, points in gained.items())
 
 
-def _players(model: Model, among: tuple[str, ...], costs: str, fraction: float) -> list[tuple[str, Player]]:
-    own = [one for one in model.policies if (one.among, one.costs) == (among, costs)]
-    (plan,) = (one for one in model.plans if (one.among, one.costs, one.budget_fraction) == (among, costs, fraction))
-    return [*((one.method, Player(one.policy, one.selection)) for one in own), (STATIC, _player(plan, model))]
-
-
-def _player(plan: StaticPlan, model: Model) -> Player:
-    return Player(plan.policy(model.classifiers.names, model.classifiers.n_labels), plan.selection)
+def _players(model: Model, among: tuple[str, ...], costs: str, fraction: float) -> Iterator[tuple[str, Player]]:
+    for own in model.policies:
+        if (own.among, own.costs) == (among, costs):
+            yield own.method, Player(own.policy, own.selection)
+    yield STATIC, plan_player(model, fraction, among, costs)
 
 
 def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
@@ -85,7 +83,8 @@ def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
 def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...]) -> str:
     whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
     start, lines = Player(first_policy(model, among), SELECTIONS[METHOD]), []
-    for name, (policies.CLIP, policies.LONG) in CLIPS.items():
+    for name, lengths in CLIPS.items():
+        policies.CLIP, policies.LONG = lengths
         found = search(*split_judges(arenas, among, whole.balance, whole.cores), start, SEARCH)
         scores = [whole.scores([found], whole.trials((fraction,), 1))[0] for fraction in BUDGETS]
         lines.append(f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}")
@@ -93,4 +92,6 @@ def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...]) -> str
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[1] not in ("who", "clips"):
+        sys.exit(__doc__)
     main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

@@ -21,6 +21,7 @@ from budgetseg.learning.search import Recipe, search
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, LearnedPolicy
+from budgetseg.policy.static import plan_for
 from budgetseg.simulation import Arena
 
 COSTS = "shared"
@@ -53,6 +54,14 @@ def learned_in(work: Path, model: Model) -> Learned:
     """What a model was trained from, as training left it in its work folder."""
     tables = [read_table(card.parent) for card in sorted((work / "table").rglob("video.json"))]
     return Learned(model, tables, read_fitted(work / "classifiers").out_of_fold)
+
+
+def plan_player(model: Model, fraction: float, among: tuple[str, ...], costs: str) -> Player:
+    """The best static plan for a budget."""
+    plan = plan_for(model.plans, fraction, among, costs)
+    if plan is None:
+        raise SystemExit(f"{model.name} has no static plans; train it with --plans")
+    return Player(plan.policy(model.classifiers.names, model.classifiers.n_labels), plan.selection)
 
 
 def accuracy(judge: Judge, player: Player, fraction: float) -> tuple[float, float]:

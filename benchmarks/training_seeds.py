@@ -14,13 +14,12 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from benchmarks.per_budget import accuracy, balance_of, learned_in
+from benchmarks.per_budget import accuracy, balance_of, learned_in, plan_player
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.policies import Recipe, learn_policies
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD
-from budgetseg.policy.static import plan_for
 from budgetseg.simulation import Arena
 
 COSTS = "shared"
@@ -37,24 +36,17 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
     for seed in range(n_seeds):
         own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
         for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell):
-            judge, player = (
-                Judge(reported, policy.among, recipe.balance, cores),
-                Player(policy.policy, policy.selection),
-            )
+            judge = Judge(reported, policy.among, recipe.balance, cores)
+            player = Player(policy.policy, policy.selection)
             found.setdefault(policy.among, []).append(_figures(judge, [player] * len(FRACTIONS), model))
     print(f"| | {' | '.join(f'{fraction:.0%}' for fraction in FRACTIONS)} |\n|---|{'---|' * len(FRACTIONS)}")
     for among, rows in found.items():
         judge = Judge(reported, among, recipe.balance, cores)
-        static = np.array(_figures(judge, [_plan(model, fraction, among) for fraction in FRACTIONS], model))
+        static = np.array(
+            _figures(judge, [plan_player(model, fraction, among, COSTS) for fraction in FRACTIONS], model)
+        )
         print(_line("+".join(among), np.array(rows)))
         print(_line("ahead of the static plan", np.array(rows) - static))
-
-
-def _plan(model: Model, fraction: float, among: tuple[str, ...]) -> Player:
-    plan = plan_for(model.plans, fraction, among, COSTS)
-    if plan is None:
-        raise SystemExit(f"{model.name} has no static plans; train it with --plans")
-    return Player(plan.policy(model.classifiers.names, model.classifiers.n_labels), plan.selection)
 
 
 def _figures(judge: Judge, players: list[Player], model: Model) -> list[float]:

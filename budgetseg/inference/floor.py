@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budgetseg.inference.closing import STAGES
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.request import Request
-from budgetseg.inference.window import DESCRIPTORS, Engine
+from budgetseg.inference.window import DESCRIPTORS
 from budgetseg.supervoxels.segment import density_for
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource

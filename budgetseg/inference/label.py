@@ -12,6 +12,7 @@ import numpy as np
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.floor import Floor
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Earlier, Labelled, Why
@@ -20,7 +21,7 @@ from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
-from budgetseg.inference.window import SAFETY, Engine, Known, WindowRun
+from budgetseg.inference.window import SAFETY, Known, WindowRun
 from budgetseg.types import UInt8
 from budgetseg.video import Frame, VideoSource
 

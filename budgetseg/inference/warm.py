@@ -9,9 +9,10 @@ import numpy as np
 
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.window import Engine, WindowRun
+from budgetseg.inference.window import WindowRun
 
 __all__ = ["calibrate_stages", "warm_up"]
 

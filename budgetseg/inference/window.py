@@ -12,26 +12,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from budgetseg.classifiers.subsets import SubsetClassifiers
-from budgetseg.crf.potentials import Crf
 from budgetseg.descriptors.core import Descriptor, Scene, Value
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.errors import UsageError
 from budgetseg.inference.closing import Closing
-from budgetseg.inference.episode import NOTHING, Batch, Choice, Chooser, Episode, Selection
+from budgetseg.inference.engine import Engine
+from budgetseg.inference.episode import NOTHING, Batch, Choice, Episode
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
-from budgetseg.inference.paint import paint, painters
-from budgetseg.inference.stages import StageCosts
+from budgetseg.inference.paint import paint
 from budgetseg.inference.state import full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
-from budgetseg.supervoxels.tiers import FAST, tier_named
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
-__all__ = ["DESCRIPTORS", "SAFETY", "Engine", "Known", "Step", "Strategy", "WindowRun"]
+__all__ = ["DESCRIPTORS", "SAFETY", "Known", "Step", "WindowRun"]
 
 DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
 SAFETY = 1.15  # on what the end is foretold to cost
@@ -44,54 +40,6 @@ SLACK = 1.2  # a descriptor must fit even if it takes so many times what is fore
 HOPE, WORTH_S = 3.0, 0.02  # times too long may be over sooner, where nothing else fits and so many seconds are left
 MANY, TOGETHER_S = 32, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
-
-
-Strategy = Callable[[float], tuple[Chooser, Selection]]
-"""From the share of the full cost that may be spent to who decides, and who is considered first."""
-
-
-@dataclass(frozen=True, eq=False)
-class Engine:
-    """What labels videos: all that does not depend on one.
-
-    Attributes
-    ----------
-    classifiers : H
-    crf : the energies
-    descriptors : in the order of H
-    costs : what descriptors cost on this machine
-    stages : what all else costs
-    strategy : says who decides, and which supervoxels are considered first, for a share of the full cost
-    tier : of the supervoxels
-    threads : cores to use
-    guarded : names of descriptors that are not trusted to return
-    counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
-    """
-
-    classifiers: SubsetClassifiers
-    crf: Crf
-    descriptors: Sequence[Descriptor]
-    costs: CostModel
-    stages: StageCosts
-    strategy: Strategy
-    tier: str = FAST
-    threads: int = 1
-    guarded: Sequence[str] = ()
-    counted: int = -1
-
-    def of_tier(self, name: str | None) -> "Engine":
-        """The same with supervoxels of another tier; None for its own."""
-        return self if name in (None, self.tier) else replace(self, tier=name)
-
-    def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
-        """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
-        height, width = size
-        side = tier_named(self.tier).reduce(height * width)
-        return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
-
-    def painting(self, n_pixels: int) -> tuple[str, float]:
-        """What the costs of painting are known by, and the work of one thread."""
-        return "pixels", n_pixels / painters(n_pixels, self.threads)
 
 
 class Step(NamedTuple):

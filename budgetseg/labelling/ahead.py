@@ -16,9 +16,9 @@ import numpy as np
 from budgetseg.crf.moves import update
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import warm_up
-from budgetseg.inference.window import Engine
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model

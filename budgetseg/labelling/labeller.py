@@ -18,13 +18,13 @@ from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_netw
 from budgetseg.frames.engine import FrameEngine, fitting
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames
 from budgetseg.frames.warm import calibrate_frames, warm_up_frames
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import Selection
 from budgetseg.inference.label import label_video
 from budgetseg.inference.labelled import Earlier, Labelled
 from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import calibrate_stages, warm_up
-from budgetseg.inference.window import Engine
 from budgetseg.labelling.ahead import compiled_ahead
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine, is_possible
 from budgetseg.labelling.strategy import counted, strategy_of

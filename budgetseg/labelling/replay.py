@@ -9,10 +9,11 @@ import numpy as np
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.carry import carry, reduced, worked_on
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.labelled import Labelled, Why
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.space import room_for
-from budgetseg.inference.window import Engine, WindowRun
+from budgetseg.inference.window import WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource

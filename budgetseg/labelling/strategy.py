@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from budgetseg.errors import UsageError
+from budgetseg.inference.engine import Strategy
 from budgetseg.inference.episode import Chooser, Selection
-from budgetseg.inference.window import Strategy
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy, random_policy
 from budgetseg.policy.learned import METHOD, learned_for

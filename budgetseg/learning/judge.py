@@ -57,7 +57,7 @@ class Judge:
         self, arenas: Sequence[Arena], names: Sequence[str], balance: float, cores: int = 1, long: Sequence[Arena] = ()
     ) -> None:
         self.arenas, self.names, self.balance, self.cores = [*arenas, *long], tuple(names), balance, cores
-        self._n_short = len(arenas) if long else None
+        self._n_short = len(arenas)
         self.full_s = [arena.full_s(names) for arena in self.arenas]
         self.worth = worth_of(np.concatenate([arena.truth for arena in self.arenas]), balance)
 
@@ -67,10 +67,11 @@ class Judge:
         return [Trial(k, f, seed) for seed in seeds for f in fractions for k in every if self._is_for(k, f)]
 
     def _is_for(self, arena: int, fraction: float) -> bool:
-        return self._n_short is None or self._is_long(arena) == (fraction <= SMALL)
+        has_long = len(self.arenas) > self._n_short
+        return not has_long or self._is_long(arena) == (fraction <= SMALL)
 
     def _is_long(self, arena: int) -> bool:
-        return self._n_short is not None and arena >= self._n_short
+        return arena >= self._n_short
 
     def draw(self, fractions: Sequence[float], n: int, rng: np.random.Generator) -> list[Trial]:
         """Trials of about n supervoxels in all, in different videos as long as there are any."""

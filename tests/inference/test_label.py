@@ -17,6 +17,7 @@ from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference.carry import worked_on
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import Batch, Chooser, Episode, Selection
 from budgetseg.inference.label import label_video
 from budgetseg.inference.labelled import Earlier, Labelled
@@ -25,7 +26,7 @@ from budgetseg.inference.plan import LADDER, Plan
 from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.inference.warm import warm_up
-from budgetseg.inference.window import MANY, Engine, WindowRun
+from budgetseg.inference.window import MANY, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model

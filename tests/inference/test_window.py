@@ -27,12 +27,13 @@ from budgetseg.descriptors.table import VideoTable
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference import live as live_module
 from budgetseg.inference import window as window_module
+from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import Chooser, Episode, Selection
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.loop import CostClock, TableSource
 from budgetseg.inference.loop import run as run_loop
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.window import MANY, Engine, WindowRun
+from budgetseg.inference.window import MANY, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model

@@ -1,0 +1,62 @@
+"""What labels videos by supervoxels: all that does not depend on one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from budgetseg.classifiers.subsets import SubsetClassifiers
+from budgetseg.crf.potentials import Crf
+from budgetseg.descriptors.core import Descriptor
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.inference.episode import Chooser, Selection
+from budgetseg.inference.paint import painters
+from budgetseg.inference.stages import StageCosts
+from budgetseg.supervoxels.tiers import FAST, tier_named
+
+__all__ = ["Engine", "Strategy"]
+
+Strategy = Callable[[float], tuple[Chooser, Selection]]
+"""From the share of the full cost that may be spent to who decides, and who is considered first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """What labels videos: all that does not depend on one.
+
+    Attributes
+    ----------
+    classifiers : H
+    crf : the energies
+    descriptors : in the order of H
+    costs : what descriptors cost on this machine
+    stages : what all else costs
+    strategy : says who decides, and which supervoxels are considered first, for a share of the full cost
+    tier : of the supervoxels
+    threads : cores to use
+    guarded : names of descriptors that are not trusted to return
+    counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
+    """
+
+    classifiers: SubsetClassifiers
+    crf: Crf
+    descriptors: Sequence[Descriptor]
+    costs: CostModel
+    stages: StageCosts
+    strategy: Strategy
+    tier: str = FAST
+    threads: int = 1
+    guarded: Sequence[str] = ()
+    counted: int = -1
+
+    def of_tier(self, name: str | None) -> "Engine":
+        """The same with supervoxels of another tier; None for its own."""
+        return self if name in (None, self.tier) else replace(self, tier=name)
+
+    def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
+        """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
+        height, width = size
+        side = tier_named(self.tier).reduce(height * width)
+        return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
+
+    def painting(self, n_pixels: int) -> tuple[str, float]:
+        """What the costs of painting are known by, and the work of one thread."""
+        return "pixels", n_pixels / painters(n_pixels, self.threads)
