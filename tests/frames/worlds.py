@@ -9,15 +9,18 @@ import numpy as np
 
 from budgetseg.datasets.synthetic import render
 from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.label import ByFrames
 from budgetseg.inference.contention import Contention
+from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
-from budgetseg.types import Float32, UInt8
+from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import Frame, VideoSource
 from budgetseg.video.core import Span
 
 SIZE = (96, 64)
 CELLS = (16, 24)
 N_LABELS = 3
+COSTS = {"dcnn": 0.01, "dcnn_large": 0.05}
 
 
 class Clock:
@@ -109,3 +112,13 @@ def engine(
     stages.contention = Calm()
     networks = {name: Shades(clock, cost) for name, cost in costs.items()}
     return FrameEngine(networks, np.array([0.2, 0.5, 0.3], np.float32), stages)
+
+
+def budgets(*seconds: float) -> Request:
+    """To be labelled by then."""
+    return Request(tuple(map(Budget, seconds)))
+
+
+def counts(labelled: ByFrames, j: int = -1) -> dict[str, int]:
+    """Views of each network by the end of a budget."""
+    return {name: entry.count for name, entry in labelled.ledgers[j].descriptors.items()}
