@@ -1,12 +1,14 @@
 """Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
 
-Usage: python -m benchmarks.choose_policies who|clips MODEL WORK, a model of 'budgetseg train' with policies for both
-kinds of costs, and its work folder.
+Usage: python -m benchmarks.choose_policies who|clips|unseen MODEL WORK, a model of 'budgetseg train' with policies for
+both kinds of costs, and its work folder.
 
 `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the
-choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 60 s of computing
-each, in short clips, in long ones, and in long ones for small budgets alone, as training does. A score is what is
-maximised in training: global accuracy, class average, or between them.
+choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 80 steps or 200 s
+of computing, in short clips, in long ones, and in long ones for small budgets alone, as training does. `unseen`: mean
+scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by weights set by
+hand, and by those that direct search finds from there in the other videos. A score is what is maximised in training:
+global accuracy, class average, or between them.
 """
 
 import os
@@ -20,7 +22,7 @@ from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import first_policy, split_judges
+from budgetseg.learning.policies import first_policy, judges_of
 from budgetseg.learning.search import Recipe, search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
@@ -35,7 +37,7 @@ CHOICES = {
     "any policy or the plan": (*SELECTIONS, STATIC),
 }
 N_SEEDS = 2
-SEARCH = Recipe(BUDGETS, n_rounds=400, n_supervoxels=4000, every=20, limit_s=60.0)
+SEARCH = Recipe(BUDGETS, n_rounds=80, every=5, limit_s=200.0)
 CLIP, LONG = policies.CLIP, policies.LONG
 CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 
@@ -48,7 +50,7 @@ def main(what: str, model_folder: Path, work: Path) -> None:
         arenas = learned.arenas(costs)
         for among in dict.fromkeys(own.among for own in model.policies):
             print(f"{costs} costs, {'+'.join(among)}: ", end="", flush=True)
-            print(_who(model, arenas, among, costs) if what == "who" else _clips(model, arenas, among), flush=True)
+            print(TABLES[what](model, arenas, among, costs), flush=True)
 
 
 def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
@@ -80,18 +82,43 @@ def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
     return np.asarray(np.mean(each, axis=1))
 
 
-def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...]) -> str:
+def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001
     whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
     start, lines = Player(first_policy(model, among), SELECTIONS[METHOD]), []
     for name, lengths in CLIPS.items():
         policies.CLIP, policies.LONG = lengths
-        found = search(*split_judges(arenas, among, whole.balance, whole.cores), start, SEARCH)
-        scores = [whole.scores([found], whole.trials((fraction,), 1))[0] for fraction in BUDGETS]
-        lines.append(f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}")
+        *_, every = judges_of(arenas, among, whole.balance, whole.cores)
+        found = search(every, every, start, SEARCH)
+        lines.append(_line(name, [_score(whole, found, fraction) for fraction in BUDGETS]))
     return "".join(lines)
 
 
+def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
+    start, rows = Player(first_policy(model, among), SELECTIONS[METHOD]), list[list[list[float]]]()
+    for video in range(len(arenas)):
+        judge = Judge(arenas[video : video + 1], among, balance_of(model), os.cpu_count() or 1)
+        others = [arena for k, arena in enumerate(arenas) if k != video]
+        *_, every = judges_of(others, among, judge.balance, judge.cores)
+        found = search(every, every, start, SEARCH)
+        players = [[plan_player(model, fraction, among, costs), start, found] for fraction in BUDGETS]
+        pairs = zip(players, BUDGETS, strict=True)
+        rows.append([[_score(judge, player, fraction) for player in own] for own, fraction in pairs])
+    lines = zip(("static plan", "set by hand", "found"), np.mean(rows, axis=0).T.tolist(), strict=True)
+    return "".join(_line(name, scores) for name, scores in lines)
+
+
+def _score(judge: Judge, player: Player, fraction: float) -> float:
+    return float(judge.scores([player], judge.trials((fraction,), 1))[0])
+
+
+def _line(name: str, scores: Sequence[float]) -> str:
+    return f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}"
+
+
+TABLES = {"who": _who, "clips": _clips, "unseen": _unseen}
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 4 or sys.argv[1] not in ("who", "clips"):
+    if len(sys.argv) != 4 or sys.argv[1] not in TABLES:
         sys.exit(__doc__)
     main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

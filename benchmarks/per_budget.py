@@ -16,7 +16,7 @@ import numpy as np
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import Learned
-from budgetseg.learning.policies import split_judges
+from budgetseg.learning.policies import judges_of
 from budgetseg.learning.search import Recipe, search
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
@@ -26,7 +26,7 @@ from budgetseg.simulation import Arena
 
 COSTS = "shared"
 N_SEEDS = 3
-N_STEPS = 120
+N_STEPS, N_RUNS = 80, 7
 
 
 def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, ...]) -> None:
@@ -36,12 +36,12 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
     arenas = learned_in(work, model).arenas(COSTS)
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     for own in (own for own in model.policies if own.method == METHOD and own.costs == COSTS):
-        train, held_out = split_judges(arenas, own.among, balance, cores)
+        *_, every = judges_of(arenas, own.among, balance, cores)
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
             for_all = Player(own.policy, own.selection)
-            recipe = Recipe((fraction,), n_rounds=N_STEPS, n_supervoxels=4000, every=20)
-            for_one = search(train, held_out, for_all, recipe)
+            recipe = Recipe((fraction,) * N_RUNS, n_rounds=N_STEPS, every=5)
+            for_one = search(every, every, for_all, recipe)
             _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])
 
 

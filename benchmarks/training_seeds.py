@@ -68,4 +68,4 @@ def _tell(line: str) -> None:
 if __name__ == "__main__":
     model_folder, work, tables = (Path(word) for word in sys.argv[1:4])
     more = [float(word) for word in sys.argv[4:]]
-    main(model_folder, work, tables, int(more[0]) if more else 5, more[1] if len(more) > 1 else 90.0)
+    main(model_folder, work, tables, int(more[0]) if more else 5, more[1] if len(more) > 1 else 300.0)

@@ -31,9 +31,8 @@ class Recipe:
 
     Attributes
     ----------
-    fractions : budgets, of the full cost
+    fractions : budgets, of the full cost, each of which a round has a run with
     n_rounds : at most
-    n_supervoxels : in the videos of a round, about
     rollouts : of each of these runs
     steps : how far to go from the old policy towards the new one
     penalty : of the classifier, C
@@ -43,7 +42,6 @@ class Recipe:
 
     fractions: tuple[float, ...]
     n_rounds: int = 8
-    n_supervoxels: int = 8000
     rollouts: RolloutRecipe = field(default_factory=RolloutRecipe)
     steps: tuple[float, ...] = (1.0, 0.3, 0.1)
     penalty: float = 0.1
@@ -85,12 +83,11 @@ def iterate(
     """The best player found from `start`; `tell` hears of every round."""
     rng, visited, idle = np.random.default_rng(seed), list[Visited](), 0
     trials = held_out.trials(recipe.fractions, 1)
-    best, (best_score,) = start, held_out.scores([start], trials)
-    began = time.process_time()
+    began, best, (best_score,) = time.process_time(), start, held_out.scores([start], trials)
     for _ in range(recipe.n_rounds):
         if idle == recipe.patience or time.process_time() - began > recipe.limit_s:
             break
-        drawn = train.draw(recipe.fractions, recipe.n_supervoxels, rng)
+        drawn = train.draw(recipe.fractions, rng)
         visited.append(roll_out(train, best, drawn, recipe.rollouts))
         every = join_visited(visited)
         players = _tried(best, classify(every, recipe.penalty), every, recipe.steps)

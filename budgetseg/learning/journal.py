@@ -11,7 +11,7 @@ __all__ = ["Journal", "plot_rounds"]
 
 
 class Journal:
-    """Keeps rows, and passes on a line about each; scores are those in the clips held out.
+    """Keeps rows, and passes on a line about each; scores of CAPI are in stretches held out, those of search in all.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
         return
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    for learner, marker in (("capi", "o"), ("search", "s")):
+    for learner, marker, where in (("capi", "o", "held out"), ("search", "s", "all clips")):
         own = [(k, 100 * row["score"]) for k, row in enumerate(rows) if row["learner"] == learner]
-        axes.plot([k for k, _ in own], [score for _, score in own], marker=marker, label=learner)
-    axes.set(xlabel="round", ylabel="score in held-out clips, %")
+        axes.plot([k for k, _ in own], [score for _, score in own], marker=marker, label=f"{learner}, {where}")
+    axes.set(xlabel="round", ylabel="score, %")
     axes.legend()
     figure.savefig(path, dpi=100)

@@ -67,24 +67,18 @@ class Judge:
         return [Trial(k, f, seed) for seed in seeds for f in fractions for k in every if self._is_for(k, f)]
 
     def _is_for(self, arena: int, fraction: float) -> bool:
-        has_long = len(self.arenas) > self._n_short
-        return not has_long or self._is_long(arena) == (fraction <= SMALL)
+        has_long, is_long = len(self.arenas) > self._n_short, arena >= self._n_short
+        return not has_long or is_long == (fraction <= SMALL)
 
-    def _is_long(self, arena: int) -> bool:
-        return arena >= self._n_short
+    def draw(self, fractions: Sequence[float], rng: np.random.Generator) -> list[Trial]:
+        """A trial with every budget, each in any of the videos that it is for.
 
-    def draw(self, fractions: Sequence[float], n: int, rng: np.random.Generator) -> list[Trial]:
-        """Trials of about n supervoxels in all, in different videos as long as there are any."""
-        order, total, drawn = rng.permutation(len(self.arenas)).tolist(), 0, []
-        for k in order:
-            own = [fraction for fraction in fractions if self._is_for(k, fraction)]
-            if not own:
-                continue
-            drawn.append(Trial(k, float(rng.choice(own)), int(rng.integers(2**31))))
-            total += len(self.arenas[k]) // (2 if self._is_long(k) else 1)  # a small budget is soon spent
-            if total >= n:
-                break
-        return drawn
+        Long ones have more pixels, so that in a sum of scores small budgets count most: there is most to gain.
+        """
+        every = range(len(self.arenas))
+        videos = [int(rng.choice([k for k in every if self._is_for(k, fraction)])) for fraction in fractions]
+        seeds = rng.integers(2**31, size=len(fractions)).tolist()
+        return [Trial(*drawn) for drawn in zip(videos, fractions, seeds, strict=True)]
 
     def scores(self, players: Sequence[Player], trials: Sequence[Trial]) -> Float64:
         """Of each player: what its right pixels are worth, if those of all the trials' pixels are worth 1."""

@@ -1,7 +1,7 @@
 """Policies for a model: every learned method, among hand-made descriptors and with a network, for each kind of costs.
 
-    clips of the training videos, as classifiers see them that have not seen them, some of them held out
-        ─► gain per cost, set by hand ─► CAPI ─► direct search ─► the best in the clips held out
+    clips of the training videos, as classifiers see them that have not seen them
+        ─► gain per cost, set by hand ─► CAPI, judged in clips held out ─► direct search, judged in all of them
 
 One policy serves every budget: what is left is among its features.
 """
@@ -9,6 +9,7 @@ One policy serves every budget: what is left is among its features.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, compress
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.learning.search import search
 from budgetseg.models.bundle import Model
-from budgetseg.policy.features import EXTRAS, feature_names, n_features
+from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
@@ -34,17 +35,17 @@ from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["Recipe", "first_policy", "learn_policies", "n_policies", "split_judges"]
+__all__ = ["Recipe", "first_policy", "judges_of", "learn_policies", "n_policies"]
 
 CLIP, LONG = 1500, 6000
 """Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
 price, but a twentieth of a short one does not pay for a frame of a network, and of a long one it does."""
 
-FEW = 12
-"""Clips; of fewer none is held out."""
+FEW = 6
+"""Long clips; of fewer none is held out."""
 
-_CAPI = CapiRecipe(BUDGETS, n_rounds=4, n_supervoxels=6000, rollouts=RolloutRecipe(24, 2))
-_SEARCH = SearchRecipe(BUDGETS, n_rounds=160, n_supervoxels=4000, every=20)
+_CAPI = CapiRecipe(BUDGETS, n_rounds=4, rollouts=RolloutRecipe(24, 2))
+_SEARCH = SearchRecipe(BUDGETS, n_rounds=80, every=5)
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
@@ -104,7 +105,7 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    what = replace(recipe, methods=(), costs=()), EXTRAS, CLIP, LONG, SMALL  # to learn, not which
+    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW  # to learn, not which
     mark, policies = mark_of(learned, what), []
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -121,24 +122,25 @@ def learn_policies(
     return tuple(policies)
 
 
-def split_judges(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> tuple[Judge, Judge]:
-    """Of clips to learn from, and of every fourth, to choose by; where there are few, all are for both.
+def judges_of(
+    arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1
+) -> tuple[Judge, Judge, Judge]:
+    """Of clips to learn from, of those of every fourth stretch, held out, and of all; all are each where there are few.
 
-    What a policy learns of a video is little, and a clip that is too short costs other than a whole video. Long clips
-    overlap short ones, so that for other budgets some of the frames to choose by were learned from.
+    A classifier of single decisions learns what is not so, and must be judged by what it has not seen. Direct search
+    moves few weights, all by whole runs, and a part of the videos says less of it than all of them.
     """
-    short, long = ([clip for arena in arenas for clip in clips_of(arena, size)] for size in (CLIP, LONG))
-    if len(short) < FEW or len(long) < 4:
-        judge = Judge(short, among, balance, cores)
-        return judge, judge
-    return (
-        Judge(_but_fourths(short), among, balance, cores, _but_fourths(long)),
-        Judge(short[3::4], among, balance, cores, long[3::4]),
-    )
+    long = [clip for arena in arenas for clip in clips_of(arena, LONG)]
+    short = [clips_of(stretch, CLIP) for stretch in long]
 
+    def judge(kept: Sequence[bool]) -> Judge:
+        return Judge([*chain(*compress(short, kept))], among, balance, cores, [*compress(long, kept)])
 
-def _but_fourths(clips: Sequence[Arena]) -> list[Arena]:
-    return [clip for k, clip in enumerate(clips) if k % 4 != 3]
+    every = judge([True] * len(long))
+    if len(long) < FEW:
+        return every, every, every
+    is_held_out = [k % 4 == 3 for k in range(len(long))]
+    return judge([not own for own in is_held_out]), judge(is_held_out), every
 
 
 def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
@@ -161,10 +163,10 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
 def _learn(
     arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
 ) -> LearnedPolicy:
-    train, held_out = split_judges(arenas, among, recipe.balance, cores)
+    train, held_out, every = judges_of(arenas, among, recipe.balance, cores)
     player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
     player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
-    player = search(train, held_out, player, recipe.search, recipe.seed, journal.found)
+    player = search(every, every, player, recipe.search, recipe.seed, journal.found)
     weights = first_policy(arenas[0].model, among).weights
     learned = [arenas[0].model.classifiers.names.index(name) for name in among]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]

@@ -26,20 +26,18 @@ class Recipe:
 
     Attributes
     ----------
-    fractions : budgets, of the full cost
+    fractions : budgets, of the full cost, each of which a step has a run with
     n_rounds : steps
     n_pairs : of mirrored samples in a step
-    n_supervoxels : in the videos of a step, about
     spread : of the samples around the weights
     rate : how far to go
-    every : steps after which the held-out videos judge
+    every : steps after which players are judged
     limit_s : seconds of computing, of all cores together, after which no new step begins
     """
 
     fractions: tuple[float, ...]
     n_rounds: int = 60
     n_pairs: int = 8
-    n_supervoxels: int = 8000
     spread: float = 0.3
     rate: float = 0.3
     every: int = 10
@@ -48,7 +46,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What has been found after some steps: the best player in the held-out videos, and its score there."""
+    """What has been found after some steps: the best player, and its score where it is judged."""
 
     n_rounds: int
     player: Player
@@ -76,25 +74,28 @@ def directions(descriptors: Sequence[str], labels: Sequence[str], names: Sequenc
 
 def search(
     train: Judge,
-    held_out: Judge,
+    judge: Judge,
     start: Player,
     recipe: Recipe,
     seed: int = 0,
     tell: Callable[[Found], None] = lambda _: None,
 ) -> Player:
-    """The best player found from `start`, by its score in the held-out videos; `tell` hears of it now and then."""
+    """The best player found from `start`, by its score in the videos of `judge`; `tell` hears of it now and then.
+
+    Its steps are told by runs in videos of `train`, which may be the same: it moves few weights, all by whole runs.
+    """
     h, classes = train.arenas[0].model.classifiers, train.arenas[0].model.classes
     ways = directions(h.names, classes.names, train.names)
-    rng, trials = np.random.default_rng(seed), held_out.trials(recipe.fractions, 1)
-    best, best_score = start, float(held_out.scores([start], trials)[0])
-    place, speed, began = np.zeros(len(ways)), np.zeros(len(ways)), time.process_time()
+    rng, trials = np.random.default_rng(seed), judge.trials(tuple(dict.fromkeys(recipe.fractions)), 1)
+    began, best, best_score = time.process_time(), start, float(judge.scores([start], trials)[0])
+    place, speed = np.zeros(len(ways)), np.zeros(len(ways))
     for n in range(1, recipe.n_rounds + 1):
         speed = MEMORY * speed + (1 - MEMORY) * _slope(train, start, place, ways, recipe, rng)
         place = place + recipe.rate * speed
         is_last = n == recipe.n_rounds or time.process_time() - began > recipe.limit_s
         if n % recipe.every == 0 or is_last:
             player = _moved(start, place, ways)
-            (score,) = held_out.scores([player], trials)
+            (score,) = judge.scores([player], trials)
             if score > best_score:
                 best, best_score = player, float(score)
             tell(Found(n, best, best_score))
@@ -107,7 +108,7 @@ def _slope(
     train: Judge, start: Player, place: Float64, ways: Float32, recipe: Recipe, rng: np.random.Generator
 ) -> Float64:
     """Where scores rise, from mirrored samples around a place in the same trials, by their ranks."""
-    trials = train.draw(recipe.fractions, recipe.n_supervoxels, rng)
+    trials = train.draw(recipe.fractions, rng)
     noise = rng.standard_normal((recipe.n_pairs, len(place)))
     sides = [place + sign * recipe.spread * one for one in noise for sign in (1, -1)]
     scores = train.scores([_moved(start, side, ways) for side in sides], trials)

@@ -12,7 +12,7 @@ from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
 from budgetseg.inference.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
-__all__ = ["EXTRAS", "feature_names", "fill_features", "n_features"]
+__all__ = ["EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features"]
 
 EXTRAS = (
     "own confidence",
@@ -29,6 +29,10 @@ EXTRAS = (
 
 
 N_EXTRAS = len(EXTRAS)
+
+LEAST_LEFT = 0.002
+"""Of the full cost: less time is told apart no more. What is left at the end changes with every descriptor, and by its
+logarithm so much that everyone would have to be ranked again for each of the last ones."""
 
 CERTAIN = np.float32(1.02)
 """Doubt is the logarithm of how much confidence falls short of it."""
@@ -74,7 +78,7 @@ def fill_features(world, state, i, extended, out):  # type: ignore[no-untyped-de
             agreed += state.said[i, label] * out[near + label]
     n = len(state.subsets)
     full_s = max(state.money[FULL_S] * state.money[PACE], 1e-9)
-    left_s = min(max(state.money[LEFT_S], 1e-9), full_s)  # more than everything costs is worth no more
+    left_s = min(max(state.money[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
     out[at] = own
     out[at + 1] = np.log(CERTAIN - own)
     out[at + 2] = has

@@ -147,7 +147,7 @@ class PlainRun:
             return np.array(paper)
         heard, sizes, n = self.heard(i), self.video.graph.sizes, len(self.near)
         apart = 1 - float(self.said(i) @ self.phi2(i)) if heard and self.has[i] else 0.0
-        left_s, sure = min(self.left_s, self.full_s()), float(self.sure(i))
+        left_s, sure = min(max(self.left_s, 0.002 * self.full_s()), self.full_s()), float(self.sure(i))
         own = [self.confidence(i), math.log(1.02 - self.confidence(i)), bool(self.has[i])]
         near = [sure, math.log(1.02 - sure), bool(heard), apart]
         left, unfinished = left_s / self.full_s(), max(n - len(self.finished), 1) / n

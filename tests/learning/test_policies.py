@@ -15,17 +15,18 @@ from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import Recipe, first_policy, learn_policies, n_policies, split_judges
+from budgetseg.learning.policies import Recipe, first_policy, judges_of, learn_policies, n_policies
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.view import features_of
+from budgetseg.simulation import Arena
 from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 HAND_MADE = NAMES[:4]
-CAPI = CapiRecipe((0.1, 0.5), n_rounds=1, n_supervoxels=20, rollouts=RolloutRecipe(2, 1))
-SEARCH = SearchRecipe((0.1, 0.5), n_rounds=2, n_pairs=2, n_supervoxels=20, every=1)
+CAPI = CapiRecipe((0.1, 0.5), n_rounds=1, rollouts=RolloutRecipe(2, 1))
+SEARCH = SearchRecipe((0.1, 0.5), n_rounds=2, n_pairs=2, every=1)
 RECIPE = Recipe(0.3, CAPI, SEARCH)
 
 Found = tuple[Path, tuple[LearnedPolicy, ...], list[str]]
@@ -147,11 +148,18 @@ def test_policies_are_learned_again_where_something_else_was_learned(
         learn_policies(learned, recipe, work, 1)
         assert len(begun) == 2
     begun.clear()
-    with monkeypatch.context() as patch:
-        patch.setattr(policies, "EXTRAS", ("something else",))  # the same weights would mean another policy
-        learn_policies(learned, one, work, 1)
-    assert len(begun) == 2
-    begun.clear()
+    for name, other in (
+        ("EXTRAS", ("something else",)),
+        ("LEAST_LEFT", 0.1),
+        ("LONG", 7000),
+        ("SMALL", 0.1),
+        ("FEW", 7),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(policies, name, other)  # the same weights would mean another policy, or be others
+            learn_policies(learned, one, work, 1)
+        assert len(begun) == 2
+        begun.clear()
     learn_policies(replace(learned, out_of_fold=learned.out_of_fold[::-1]), one, work, 1)
     assert len(begun) == 2
 
@@ -178,20 +186,57 @@ def test_seconds_are_shared_between_the_learners() -> None:
     assert replace(limited, capi=CAPI, search=SEARCH) == RECIPE
 
 
-def test_every_fourth_clip_is_held_out_where_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_fourth_stretch_is_held_out_where_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies, "CLIP", 10)
     monkeypatch.setattr(policies, "LONG", 30)
-    train, held_out = split_judges([random_arena(60, 0), random_arena(60, 1)], NAMES, 0.3)
-    for fraction, n_train, n_held_out in ((0.05, 3, 1), (0.06, 9, 3)):
-        own, others = (
-            [judge.arenas[trial.arena] for trial in judge.trials((fraction,), 1)] for judge in (train, held_out)
+    train, held_out, every = judges_of([replace(random_arena(n), name=f"video {n}") for n in (60, 30, 90)], NAMES, 0.3)
+    for fraction, size in ((0.05, 30), (0.06, 10)):
+        own, others, both = (
+            [judge.arenas[trial.arena] for trial in judge.trials((fraction,), 1)] for judge in (train, held_out, every)
         )
-        assert (len(own), len(others)) == (n_train, n_held_out)
-        assert not {clip.name for clip in own} & {clip.name for clip in others}
-        assert sum(map(len, own + others)) == 120
-    few, same = split_judges([random_arena(60, 0), random_arena(50, 1)], NAMES, 0.3)
-    assert len(few.arenas) == 11
-    assert few is same
+        assert {len(clip) for clip in both} == {size}
+        assert (sum(map(len, own)), sum(map(len, others)), sum(map(len, both))) == (150, 30, 180)
+        assert {clip.name for clip in own} | {clip.name for clip in others} == {clip.name for clip in both}
+        assert not {stretch_of(clip) for clip in own} & {stretch_of(clip) for clip in others}
+
+
+def stretch_of(clip: Arena) -> str:
+    """The long clip that it is, or is part of."""
+    return " ".join(clip.name.split()[:3])
+
+
+def test_a_few_stretches_are_for_everything() -> None:
+    train, held_out, every = judges_of([random_arena(10 + k) for k in range(5)], NAMES, 0.3)
+    assert train is held_out is every
+    assert [len(arena) for arena in train.arenas] == [10, 11, 12, 13, 14] * 2
+    train, held_out, every = judges_of([random_arena(10 + k) for k in range(6)], NAMES, 0.3)
+    assert [len(judge.arenas) for judge in (train, held_out, every)] == [10, 2, 12]
+
+
+def test_capi_is_judged_by_what_is_held_out_and_search_by_all(
+    learned: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies, "CLIP", 3)
+    monkeypatch.setattr(policies, "LONG", 5)
+    seen = dict[str, list[int]]()
+
+    def watch(name: str) -> None:
+        plainly = getattr(policies, name)
+
+        def watched(train: Judge, judge: Judge, *rest: Any) -> Player:
+            seen[name] = [len(own.arenas) for own in (train, judge)]
+            player: Player = plainly(train, judge, *rest)
+            return player
+
+        monkeypatch.setattr(policies, name, watched)
+
+    watch("iterate")
+    watch("search")
+    learn_policies(learned, replace(RECIPE, methods=("budget-rndrnk",), costs=("shared",)), tmp_path, 1)
+    long, short = 7, 14
+    assert seen["search"] == [long + short] * 2
+    assert sum(seen["iterate"]) == long + short
+    assert seen["iterate"][1] == 1 + 2
 
 
 def wanted(changes: dict[str, float], among: tuple[str, ...] = NAMES) -> list[float]:

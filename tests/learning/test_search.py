@@ -90,7 +90,7 @@ def toy_judge(seeds: range, cores: int = 1) -> Judge:
     return Judge(arenas, NAMES, 0.0, cores)
 
 
-QUICK = Recipe((0.1, 0.2), n_rounds=12, n_pairs=4, n_supervoxels=90, every=4)
+QUICK = Recipe((0.1, 0.2), n_rounds=12, n_pairs=4, every=4)
 
 
 def start() -> Player:

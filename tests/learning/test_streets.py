@@ -30,8 +30,8 @@ pytestmark = pytest.mark.timeout(900)  # all of it is in the first test's setup
 
 BALANCE = 0.5
 BUDGETS = (0.02, 0.05, 0.1, 0.2)
-CAPI = CapiRecipe(BUDGETS, n_rounds=2, n_supervoxels=2000, rollouts=RolloutRecipe(12, 1))
-SEARCH = SearchRecipe(BUDGETS, n_rounds=10, n_pairs=6, n_supervoxels=1200, every=5)
+CAPI = CapiRecipe(BUDGETS, n_rounds=2, rollouts=RolloutRecipe(12, 1))
+SEARCH = SearchRecipe(BUDGETS, n_rounds=10, n_pairs=6, every=5)
 RECIPE = Recipe(BALANCE, CAPI, SEARCH)
 ONE = replace(RECIPE, methods=("budget-wanted",), costs=("shared",))
 
@@ -107,7 +107,7 @@ def test_motion_is_bought_for_those_that_only_motion_tells_apart(streets: Street
 
 
 def test_same_seed_same_policy_however_many_cores(streets: Streets, tmp_path: Path) -> None:
-    quick = replace(ONE, capi=replace(CAPI, n_rounds=1, n_supervoxels=600), search=replace(SEARCH, n_rounds=2, every=1))
+    quick = replace(ONE, capi=replace(CAPI, n_rounds=1), search=replace(SEARCH, n_rounds=2, every=1))
     first, again, other = (
         learn_policies(streets.learned, replace(quick, seed=seed), tmp_path / str(cores), cores)[0].policy.weights
         for cores, seed in ((1, 0), (2, 0), (3, 1))

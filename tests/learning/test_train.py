@@ -25,8 +25,8 @@ from budgetseg.types import Int32
 from tests.learning.scenes import N_FRAMES, NAMES, NEVER, write_scenes
 
 POLICIES = PolicyRecipe(
-    capi=CapiRecipe((0.2, 0.5), n_rounds=1, n_supervoxels=30, rollouts=RolloutRecipe(2, 1)),
-    search=SearchRecipe((0.2, 0.5), n_rounds=1, n_pairs=1, n_supervoxels=30),
+    capi=CapiRecipe((0.2, 0.5), n_rounds=1, rollouts=RolloutRecipe(2, 1)),
+    search=SearchRecipe((0.2, 0.5), n_rounds=1, n_pairs=1),
     methods=("budget-wanted", "budget-rndrnk"),
 )
 RECIPE = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3), policies=POLICIES)

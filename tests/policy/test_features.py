@@ -125,6 +125,14 @@ def test_more_than_everything_costs_looks_like_all_of_it() -> None:
     assert every[-6 - len(EXTRAS) :][EXTRAS.index("time left")] == pytest.approx(0, abs=1e-6)
 
 
+def test_the_last_of_the_time_is_not_told_apart() -> None:
+    """Or the last descriptors would cost most of the decisions."""
+    video = made_video(1)
+    some, less, hardly = (features(video.begin(share * video.full_s), 2) for share in (0.003, 0.0019, 1e-5))
+    assert np.array_equal(less, hardly)
+    assert not np.array_equal(some, less)
+
+
 def test_a_slow_machine_with_as_much_more_time_is_the_same() -> None:
     video = made_video(1)
     usual, slow = video.begin(0.3 * video.full_s), video.begin(0.6 * video.full_s)
