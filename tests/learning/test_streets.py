@@ -74,7 +74,7 @@ RANDOM = Player(random_policy(len(HAND_MADE), len(NAMES)), SELECTIONS["budget-rn
 
 def test_capi_alone_improves_on_random_decisions(streets: Streets) -> None:
     train = Judge(streets.learned.arenas("unshared"), HAND_MADE, BALANCE, 2)
-    found = iterate(train, train, RANDOM, replace(CAPI, n_rounds=5), 0)
+    found = iterate(train, train, RANDOM, replace(CAPI, n_rounds=5, rollouts=RolloutRecipe(24, 1)), 0)
     test = Judge(streets.test["unshared"], HAND_MADE, BALANCE, 2)
     before, after = test.scores([RANDOM, found], test.trials(BUDGETS, 2))
     assert after > before + 0.03
