@@ -26,7 +26,7 @@ from budgetseg.simulation import Arena
 
 COSTS = "shared"
 N_SEEDS = 3
-N_STEPS, N_RUNS = 80, 7
+N_STEPS, N_RUNS = 60, 3
 
 
 def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, ...]) -> None:
