@@ -14,6 +14,7 @@ global accuracy, class average, or between them.
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,8 @@ from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import first_policy, judges_of
-from budgetseg.learning.search import Recipe, search
+from budgetseg.learning.policies import Recipe, first_policy, judges_of
+from budgetseg.learning.search import search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
 from budgetseg.policy.static import COSTS
@@ -37,7 +38,7 @@ CHOICES = {
     "any policy or the plan": (*SELECTIONS, STATIC),
 }
 N_SEEDS = 2
-SEARCH = Recipe(BUDGETS, n_rounds=80, every=5, limit_s=200.0)
+SEARCH = replace(Recipe().search, limit_s=200.0)
 CLIP, LONG = policies.CLIP, policies.LONG
 CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 

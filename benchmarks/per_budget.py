@@ -9,6 +9,7 @@ global accuracy on the tables, means over seeds.
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,8 @@ import numpy as np
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import Learned
-from budgetseg.learning.policies import judges_of
-from budgetseg.learning.search import Recipe, search
+from budgetseg.learning.policies import Recipe, judges_of
+from budgetseg.learning.search import search
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, LearnedPolicy
@@ -40,7 +41,7 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
             for_all = Player(own.policy, own.selection)
-            recipe = Recipe((fraction,) * N_RUNS, n_rounds=N_STEPS, every=5)
+            recipe = replace(Recipe().search, fractions=(fraction,) * N_RUNS, n_rounds=N_STEPS)
             for_one = search(every, every, for_all, recipe)
             _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])
 
