@@ -5,7 +5,7 @@ from numba import njit
 from budgetseg.inference import steps
 from budgetseg.inference.handle import attach
 
-__all__ = ["begin", "cost_of", "finish", "give_up", "receive", "receive_all", "select", "withdraw"]
+__all__ = ["begin", "cost_of", "finish", "give_up", "receive", "receive_all", "refill", "select", "withdraw"]
 
 
 @njit(cache=True, nogil=True)
@@ -13,6 +13,13 @@ def select(handle, order, reopen):  # type: ignore[no-untyped-def]
     """See `steps.select`."""
     world, state = attach(handle)
     return steps.select(world, state, order, reopen)
+
+
+@njit(cache=True, nogil=True)
+def refill(handle, order, reopen):  # type: ignore[no-untyped-def]
+    """See `steps.refill`."""
+    world, state = attach(handle)
+    return steps.refill(world, state, order, reopen)
 
 
 @njit(cache=True, nogil=True)

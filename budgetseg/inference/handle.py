@@ -17,7 +17,7 @@ __all__ = ["attach", "handle_of", "inlined"]
 
 _N, _D, _L, _R, _PAIRS, _NEEDS, _USERS, N_SIZES = range(8)
 
-_KINDS = [np.dtype(code) for code in "iidBfddqiqii" + "iBif?ffff?diididffii?Qdq"]
+_KINDS = [np.dtype(code) for code in "iidBfddqiqii" + "iBif?ffff?diidqidffii??Qdq"]
 """Of the fields of `World` and `State`, as `attach` reads them."""
 
 
@@ -53,7 +53,7 @@ _int32, _int64, _uint8, _uint64, _float32, _float64, _bool = map(
 
 
 inlined = njit(cache=True, nogil=True, inline="always")
-"""Compiled into whatever calls it. To hand a world and a state from function to function is to count references to 36
+"""Compiled into whatever calls it. To hand a world and a state from function to function is to count references to 38
 arrays, which takes longer than most steps do; there are none to count where `attach` has made them."""
 
 
@@ -89,18 +89,20 @@ def attach(handle):  # type: ignore[no-untyped-def]
         carray(_float32(at[20]), (n, N_BINS)),
         carray(_bool(at[21]), (r,)),
         carray(_float64(at[22]), (r, 2)),
-        carray(_int32(at[23]), (n,)),
-        carray(_int32(at[24]), (n,)),
-        carray(_float64(at[25]), (n,)),
-        carray(_int32(at[26]), (n,)),
-        carray(_float64(at[27]), (n, d)),
-        carray(_float32(at[28]), (n, d)),
+        carray(_int32(at[23]), (d, n)),
+        carray(_int32(at[24]), (d, n)),
+        carray(_float64(at[25]), (d, n)),
+        carray(_int64(at[26]), (d,)),
+        carray(_int32(at[27]), (n,)),
+        carray(_float64(at[28]), (n, d)),
         carray(_float32(at[29]), (n, d)),
-        carray(_int32(at[30]), (n,)),
+        carray(_float32(at[30]), (n, d)),
         carray(_int32(at[31]), (n,)),
-        carray(_bool(at[32]), (n,)),
-        carray(_uint64(at[33]), (1,)),
-        carray(_float64(at[34]), (6,)),
-        carray(_int64(at[35]), (8,)),
+        carray(_int32(at[32]), (n,)),
+        carray(_bool(at[33]), (n,)),
+        carray(_bool(at[34]), (n,)),
+        carray(_uint64(at[35]), (1,)),
+        carray(_float64(at[36]), (6,)),
+        carray(_int64(at[37]), (7,)),
     )
     return world, state

@@ -1,72 +1,81 @@
-"""The candidates of a state by rank, lowest first: a binary heap that knows where each of them stands. Compiled."""
+"""The candidates of a state by rank, lowest first: heaps that know where each of them stands. Compiled.
+
+There is a heap for each descriptor, in a row of its own; orders that rank supervoxels have the first row alone. Each
+place has four below it, and ranks are kept by place: what is compared lies side by side in memory.
+"""
 
 from numba import njit
 
 from budgetseg.inference.handle import inlined
-from budgetseg.inference.state import N_HEAP
 
-__all__ = ["move", "push", "remove"]
+__all__ = ["NOWHERE", "move", "push", "remove"]
 
 NOWHERE = -1
 """Where one stands that is no candidate."""
 
+BELOW = 4
+
 
 @inlined
-def push(state, i, rank):  # type: ignore[no-untyped-def]
+def push(state, row, i, rank):  # type: ignore[no-untyped-def]
     """Let one join the candidates."""
-    at = state.counts[N_HEAP]
-    state.counts[N_HEAP] += 1
-    state.rank[i] = rank
-    _rise(state.heap, state.where, state.rank, i, at)
+    at = state.waiting[row]
+    state.waiting[row] += 1
+    _rise(state.heap[row], state.where[row], state.rank[row], i, rank, at)
 
 
 @inlined
-def move(state, i, rank):  # type: ignore[no-untyped-def]
+def move(state, row, i, rank):  # type: ignore[no-untyped-def]
     """Give a candidate another rank."""
-    before = state.rank[i]
-    state.rank[i] = rank
-    if rank < before:
-        _rise(state.heap, state.where, state.rank, i, state.where[i])
-    else:
-        _sink(state.heap, state.where, state.rank, state.counts[N_HEAP], i, state.where[i])
+    at = state.where[row, i]
+    if rank < state.rank[row, at]:
+        _rise(state.heap[row], state.where[row], state.rank[row], i, rank, at)
+    elif rank > state.rank[row, at]:
+        _sink(state.heap[row], state.where[row], state.rank[row], state.waiting[row], i, rank, at)
 
 
 @inlined
 def remove(state, i):  # type: ignore[no-untyped-def]
     """Take one from the candidates."""
-    at = state.where[i]
-    state.where[i] = NOWHERE
-    state.counts[N_HEAP] -= 1
-    last = state.heap[state.counts[N_HEAP]]
-    if last != i:
-        if state.rank[last] < state.rank[i]:
-            _rise(state.heap, state.where, state.rank, last, at)
+    for row in range(len(state.waiting)):
+        at = state.where[row, i]
+        if at == NOWHERE:
+            continue
+        state.where[row, i] = NOWHERE
+        state.waiting[row] -= 1
+        end = state.waiting[row]
+        if at == end:
+            continue
+        last, rank = state.heap[row, end], state.rank[row, end]
+        if rank < state.rank[row, at]:
+            _rise(state.heap[row], state.where[row], state.rank[row], last, rank, at)
         else:
-            _sink(state.heap, state.where, state.rank, state.counts[N_HEAP], last, at)
+            _sink(state.heap[row], state.where[row], state.rank[row], end, last, rank, at)
 
 
 @njit(cache=True, nogil=True)
-def _rise(heap, where, rank, i, at):  # type: ignore[no-untyped-def]
+def _rise(heap, where, ranks, i, rank, at):  # type: ignore[no-untyped-def]
     while at > 0:
-        above = heap[(at - 1) // 2]
-        if rank[above] <= rank[i]:
+        above = (at - 1) // BELOW
+        if ranks[above] <= rank:
             break
-        heap[at], where[above] = above, at
-        at = (at - 1) // 2
-    heap[at], where[i] = i, at
+        heap[at], ranks[at] = heap[above], ranks[above]
+        where[heap[at]] = at
+        at = above
+    heap[at], ranks[at], where[i] = i, rank, at
 
 
 @njit(cache=True, nogil=True)
-def _sink(heap, where, rank, n, i, at):  # type: ignore[no-untyped-def]
+def _sink(heap, where, ranks, n, i, rank, at):  # type: ignore[no-untyped-def]
     while True:
-        below = 2 * at + 1
-        if below >= n:
+        first, best = BELOW * at + 1, at
+        lowest = rank
+        for below in range(first, min(first + BELOW, n)):
+            if ranks[below] < lowest:
+                best, lowest = below, ranks[below]
+        if best == at:
             break
-        if below + 1 < n and rank[heap[below + 1]] < rank[heap[below]]:
-            below += 1
-        child = heap[below]
-        if rank[child] >= rank[i]:
-            break
-        heap[at], where[child] = child, at
-        at = below
-    heap[at], where[i] = i, at
+        heap[at], ranks[at] = heap[best], lowest
+        where[heap[at]] = at
+        at = best
+    heap[at], ranks[at], where[i] = i, rank, at

@@ -28,8 +28,8 @@ LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME = range(6)
 """Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
 foretold the machine is, and the time of random selection."""
 
-N_HEAP, N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(8)
-"""Candidates, supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
+N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(7)
+"""Supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
 ones were reopened, the descriptors that may be computed, as bits, and candidates whose rank is out of date."""
 
 
@@ -82,7 +82,9 @@ class State(NamedTuple):
     around : (N, N_BINS) float32, finished neighbours in each direction
     made : (R,) bool, resources that are there
     due_s : (R, 2) float64, what each still costs, and what if all who need it shared that; 0 where it is there
-    heap, where, rank : (N,), candidates ordered by rank; where each of them stands, or -1; float64 rank, lowest first
+    heap, where, rank : (D, N), candidates ordered by rank, lowest first; where each of them stands, or -1; the rank of
+        whoever stands at each place. Where the policy ranks, there is a row for each descriptor; else the first alone
+    waiting : (D,) int64, candidates in each row
     order : (N,) int32, in which supervoxels are seeded
     costs_s : (N, D) float64, what each descriptor costs now at a pace of 1; 0 where there is nothing to compute
     costs, shares : (N, D) float32, logarithm of that, and of what it would be if all who need a resource shared its
@@ -90,9 +92,10 @@ class State(NamedTuple):
     outdated : (N,) int32, descriptors of which the three are out of date, as bits
     stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one; where it is not the
         policy that ranks, is_stale are those whose rank is too low
+    changed : (N,) bool, whether what the policy sees of one, time apart, has changed since it was ranked
     seed : (1,) uint64, of all that is random
     money : (6,) float64, by `LEFT_S` and the others
-    counts : (8,) int64, by `N_HEAP` and the others
+    counts : (7,) int64, by `N_SEEDED` and the others
     """
 
     subsets: Int32
@@ -109,6 +112,7 @@ class State(NamedTuple):
     heap: Int32
     where: Int32
     rank: Float64
+    waiting: Int64
     order: Int32
     costs_s: Float64
     costs: Float32
@@ -116,6 +120,7 @@ class State(NamedTuple):
     outdated: Int32
     stale: Int32
     is_stale: Bool
+    changed: Bool
     seed: UInt64
     money: Float64
     counts: Int64
@@ -195,9 +200,10 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         around=np.zeros((n, N_BINS), np.float32),
         made=np.zeros(len(world.resource_s), np.bool_),
         due_s=due_of(world),
-        heap=np.zeros(n, np.int32),
-        where=np.full(n, -1, np.int32),
-        rank=np.zeros(n),
+        heap=np.zeros((n_descriptors, n), np.int32),
+        where=np.full((n_descriptors, n), -1, np.int32),
+        rank=np.zeros((n_descriptors, n)),
+        waiting=np.zeros(n_descriptors, np.int64),
         order=rng.permutation(n).astype(np.int32),
         costs_s=np.zeros((n, n_descriptors)),
         costs=np.zeros((n, n_descriptors), np.float32),
@@ -205,9 +211,10 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         outdated=np.full(n, (1 << n_descriptors) - 1, np.int32),
         stale=np.zeros(n, np.int32),
         is_stale=np.zeros(n, np.bool_),
+        changed=np.zeros(n, np.bool_),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
         money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0]),
-        counts=np.array([0, 0, 0, 0, 0, 0, enabled, 0]),
+        counts=np.array([0, 0, 0, 0, 0, enabled, 0]),
     )
 
 

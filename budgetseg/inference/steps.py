@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from budgetseg.inference.handle import inlined
-from budgetseg.inference.heap import move, push, remove
+from budgetseg.inference.heap import NOWHERE, move, push, remove
 from budgetseg.inference.state import (
     AGAIN,
     BUSY,
@@ -25,7 +25,6 @@ from budgetseg.inference.state import (
     N_COMPUTED,
     N_DECISIONS,
     N_FINISHED,
-    N_HEAP,
     N_SEEDED,
     N_STALE,
     PACE,
@@ -46,11 +45,12 @@ __all__ = [
     "log_ratio",
     "next_stale",
     "price",
-    "re_rank",
     "receive",
+    "refill",
     "seed_candidates",
     "select",
     "uniform",
+    "visit",
     "withdraw",
 ]
 
@@ -59,7 +59,7 @@ RANDOM, SURE, UNSURE, LARGE, DOUBT, WANTED = range(6)
 ORDERS = {"random": RANDOM, "sure": SURE, "unsure": UNSURE, "large": LARGE, "doubt": DOUBT, "wanted": WANTED}
 """Who is selected first: anyone; whose finished neighbours are sure of themselves (the paper's priority), or unsure;
 the largest; the largest of which finished neighbours tell least; or the one for which the policy wants a descriptor
-most, which the policy must say: it is told whose rank is out of date by `next_stale`, and answers with `re_rank`."""
+most, which the policy must say: it ranks the descriptors of each candidate that `next_stale` names."""
 
 NOBODY = -1
 
@@ -86,29 +86,40 @@ def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
         state.counts[N_SEEDED] += 1
         if state.status[i] == UNSEEN:
             state.status[i] = CANDIDATE
-            push(state, i, _rank(world, state, order, i))
+            _join(world, state, order, i)
             joined += 1
     return joined > 0
 
 
 @inlined
 def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
-    """The candidate whose turn it is, or `NOBODY`; where there is none, one is seeded, at last some are reopened."""
-    if state.counts[N_HEAP] == 0 and not seed_candidates(world, state, order, 1):
-        if reopen:
-            _reopen(world, state, order)
-        if state.counts[N_HEAP] == 0:
-            return NOBODY
-    i = state.heap[0]
+    """The candidate whose turn it is, or `NOBODY`."""
+    if not refill(world, state, order, reopen):
+        return NOBODY
+    i = state.heap[0, 0]
     while order != WANTED and state.is_stale[i]:  # its rank was too low
         state.is_stale[i] = False
-        move(state, i, _rank(world, state, order, i))
-        i = state.heap[0]
+        move(state, 0, i, _rank(world, state, order, i))
+        i = state.heap[0, 0]
     if order == RANDOM and not state.counts[REOPENED]:
-        state.money[TIME] = max(state.money[TIME], state.rank[i])
+        state.money[TIME] = max(state.money[TIME], state.rank[0, 0])
+    visit(state, i)
+    return i
+
+
+@inlined
+def refill(world, state, order, reopen):  # type: ignore[no-untyped-def]
+    """Whether there are candidates; where there are none, one is seeded, at last some are reopened."""
+    if state.waiting[0] == 0 and not seed_candidates(world, state, order, 1) and reopen:
+        _reopen(world, state, order)
+    return state.waiting[0] > 0
+
+
+@inlined
+def visit(state, i):  # type: ignore[no-untyped-def]
+    """It is the turn of i."""
     state.visits[i] += 1
     state.counts[N_DECISIONS] += 1
-    return i
 
 
 @njit(cache=True, nogil=True)
@@ -117,7 +128,7 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
         if state.status[i] == FINISHED and _fits(world, state, i):
-            push(state, i, _rank(world, state, order, i))
+            _join(world, state, order, i)
 
 
 @inlined
@@ -208,15 +219,17 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
     for k in range(world.first[i], world.first[i + 1]):
         j = world.others[k]
         state.around[j, world.seen_from[k]] += 1
+        state.changed[j] = True
         if state.status[j] == UNSEEN:
             state.status[j] = CANDIDATE
-            push(state, j, _rank(world, state, order, j))
+            _join(world, state, order, j)
         elif state.status[j] == CANDIDATE and order != RANDOM and order != WANTED and not state.counts[REOPENED]:
             draw = uniform(state.seed[0], j, state.visits[j])
             rank = _ranked(order, world.sizes[j], state.trust[j], state.sure[j], draw)
-            if rank < state.rank[j]:
-                move(state, j, rank)
-            elif rank > state.rank[j]:  # soon enough when its turn comes: by then it may have moved often
+            before = state.rank[0, state.where[0, j]]
+            if rank < before:
+                move(state, 0, j, rank)
+            elif rank > before:  # soon enough when its turn comes: by then it may have moved often
                 state.is_stale[j] = True
 
 
@@ -236,15 +249,15 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
                 state.outdated[world.users[u]] |= world.used_for[r]
     if is_new and order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
         for k in range(world.first[i], world.first[i + 1]):
-            _outdate(state, world.others[k])
+            if state.outdated[world.others[k]]:
+                _outdate(state, world.others[k])
     return seconds
 
 
 @inlined
 def withdraw(state, i):  # type: ignore[no-untyped-def]
     """Something is being computed for i."""
-    if state.where[i] != NOBODY:
-        remove(state, i)
+    remove(state, i)
     if state.status[i] == FINISHED:
         state.status[i] = AGAIN
     elif state.status[i] != AGAIN:
@@ -269,7 +282,7 @@ def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untype
     if not state.told[i] and (state.status[i] == FINISHED or order == WANTED):
         _tell(world, state, i)
     if state.status[i] == CANDIDATE or _lacks(state, i):
-        push(state, i, _rank(world, state, order, i))
+        _join(world, state, order, i)
 
 
 @inlined
@@ -279,6 +292,7 @@ def _tell(world, state, i):  # type: ignore[no-untyped-def]
     confidence = _confidence(state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j, weight = world.others[k], np.float32(world.weights[k])
+        state.changed[j] = True
         state.trust[j] += weight
         state.sure[j] += weight * confidence
         for label in range(state.said.shape[1]):
@@ -291,6 +305,7 @@ def _tell_otherwise(world, state, i, said):  # type: ignore[no-untyped-def]
     surer = said.max() - _confidence(state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j, weight = world.others[k], np.float32(world.weights[k])
+        state.changed[j] = True
         state.sure[j] += weight * surer
         for label in range(state.said.shape[1]):
             state.about[j, label] += weight * (said[label] - state.said[i, label])
@@ -303,11 +318,19 @@ def _confidence(state, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _join(world, state, order, i):  # type: ignore[no-untyped-def]
+    """Let i join the candidates; whom the policy ranks comes last until it has."""
+    if order != WANTED:
+        push(state, 0, i, _rank(world, state, order, i))
+        return
+    for d in range(len(state.waiting)):
+        push(state, d, i, np.inf)
+    _outdate(state, i)
+
+
+@inlined
 def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     """Lower ranks come first. Equal ones are told apart by a draw."""
-    if order == WANTED:
-        _outdate(state, i)
-        return state.rank[i]
     draw = uniform(state.seed[0], i, state.visits[i])
     if state.counts[REOPENED]:
         return _confidence(state, i) + 1e-6 * draw
@@ -345,13 +368,6 @@ def next_stale(state):  # type: ignore[no-untyped-def]
         state.counts[N_STALE] -= 1
         i = state.stale[state.counts[N_STALE]]
         state.is_stale[i] = False
-        if state.where[i] != NOBODY:
+        if state.where[0, i] != NOWHERE:
             return i
     return NOBODY
-
-
-@inlined
-def re_rank(state, i, rank):  # type: ignore[no-untyped-def]
-    """Give a candidate the rank that the policy has for it, lowest first; True if it is the first of all now."""
-    move(state, i, rank)
-    return state.heap[0] == i

@@ -12,7 +12,7 @@ from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
 from budgetseg.inference.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
-__all__ = ["EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features"]
+__all__ = ["EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features", "time_at", "time_left"]
 
 EXTRAS = (
     "own confidence",
@@ -28,7 +28,7 @@ EXTRAS = (
 )
 
 
-N_EXTRAS = len(EXTRAS)
+N_EXTRAS, TIME_LEFT = len(EXTRAS), EXTRAS.index("time left")
 
 LEAST_LEFT = 0.002
 """Of the full cost: less time is told apart no more. What is left at the end changes with every descriptor, and by its
@@ -52,8 +52,8 @@ def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extende
 
 
 @inlined
-def fill_features(world, state, i, extended, out):  # type: ignore[no-untyped-def]
-    """Write φ(s) for supervoxel i, whose costs are up to date, into out (F,)."""
+def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[no-untyped-def]
+    """Write φ(s) for supervoxel i, whose costs are up to date, into out (F,); 0 for what time is left, unless timed."""
     n_descriptors, n_labels = world.private_s.shape[1], state.said.shape[1]
     out[0] = 1
     at = 1
@@ -76,9 +76,6 @@ def fill_features(world, state, i, extended, out):  # type: ignore[no-untyped-de
         for label in range(n_labels):
             own = max(own, state.said[i, label])
             agreed += state.said[i, label] * out[near + label]
-    n = len(state.subsets)
-    full_s = max(state.money[FULL_S] * state.money[PACE], 1e-9)
-    left_s = min(max(state.money[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
     out[at] = own
     out[at + 1] = np.log(CERTAIN - own)
     out[at + 2] = has
@@ -87,10 +84,27 @@ def fill_features(world, state, i, extended, out):  # type: ignore[no-untyped-de
     out[at + 5] = heard
     out[at + 6] = 1 - agreed if has and heard else 0
     out[at + 7] = world.sizes[i]
-    out[at + 8] = np.log(left_s / full_s)
-    unfinished = max(n - state.counts[N_FINISHED], 1) / n
-    out[at + 9] = log_ratio(left_s / full_s, unfinished)
+    if timed:
+        out[at + 8], out[at + 9] = time_left(state)
+    else:
+        out[at + 8], out[at + 9] = 0, 0
     at += N_EXTRAS
     for d in range(n_descriptors):
         out[at + d] = state.costs[i, d]
         out[at + n_descriptors + d] = state.shares[i, d]
+
+
+@inlined
+def time_left(state):  # type: ignore[no-untyped-def]
+    """Logarithm of the share of the time that is left, and of that for each that is unfinished."""
+    n = len(state.subsets)
+    full_s = max(state.money[FULL_S] * state.money[PACE], 1e-9)
+    left_s = min(max(state.money[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
+    unfinished = max(n - state.counts[N_FINISHED], 1) / n
+    return np.float32(np.log(left_s / full_s)), np.float32(log_ratio(left_s / full_s, unfinished))
+
+
+@inlined
+def time_at(n_descriptors, n_labels):  # type: ignore[no-untyped-def]
+    """Where the two stand in φ(s), the first of them."""
+    return 1 + n_descriptors + n_labels + N_BINS + TIME_LEFT

@@ -9,9 +9,10 @@ from numba import njit
 from budgetseg.inference import calls
 from budgetseg.inference.episode import Batch, Episode
 from budgetseg.inference.handle import attach, inlined
+from budgetseg.inference.heap import move
 from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import WANTED, fits, next_stale, price, re_rank, uniform
-from budgetseg.policy.features import fill_features, n_features
+from budgetseg.inference.steps import WANTED, fits, next_stale, price, uniform, visit
+from budgetseg.policy.features import fill_features, n_features, time_at, time_left
 from budgetseg.types import Float32
 
 __all__ = ["LinearPolicy", "choose", "decide", "plan_policy", "random_policy"]
@@ -43,7 +44,7 @@ class LinearPolicy:
 
     def action(self, episode: Episode, region: int) -> int:
         """What it would do with a supervoxel now; D for Finished."""
-        return int(_best_action(episode.handle, region, self.weights, self.extended, self.noise)[0])
+        return int(_best_action(episode.handle, region, self.weights, self.extended, self.noise))
 
     def with_descriptors(self, old: Sequence[str], new: Sequence[str]) -> "LinearPolicy":
         """The same decisions for a world whose descriptors stand in another order, none missing."""
@@ -105,17 +106,27 @@ def choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
 @njit(cache=True, nogil=True)
 def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
-    _, state = attach(handle)
+    world, state = attach(handle)
     while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
-        if order == WANTED:
-            _rank_stale(handle, state, weights, extended, noise)
-        i = calls.select(handle, order, reopen)
-        if i < 0:
+        if order != WANTED:
+            i = calls.select(handle, order, reopen)
+            if i < 0:
+                break
+            return i, _best_action(handle, i, weights, extended, noise)
+        if not calls.refill(handle, order, reopen):
             break
-        action, wanted = _best_action(handle, i, weights, extended, noise)
-        if order != WANTED or re_rank(state, i, -wanted):
-            return i, action
-        # else it is less wanted than when it was ranked, and others come first
+        _rank_stale(handle, state, weights, extended, noise)
+        d, i, wish = _most_wanted(state, weights, extended)
+        if d == NONE:  # nothing is wanted, or nothing fits
+            visit(state, i)
+            return i, _best_action(handle, i, weights, extended, noise)
+        if state.changed[i] or state.outdated[i]:
+            _rank(handle, i, weights, extended, noise)  # it may be less wanted now, and others come first
+        elif not fits(state, state.costs_s[i, d] * state.money[PACE]):
+            move(state, d, i, np.inf)
+        else:
+            visit(state, i)
+            return i, (d if wish >= 0 or state.counts[REOPENED] else world.private_s.shape[1])
     return -1, -1
 
 
@@ -124,45 +135,87 @@ def _rank_stale(handle, state, weights, extended, noise):  # type: ignore[no-unt
     """Rank those again of whom something has changed."""
     i = next_stale(state)
     while i >= 0:
-        _, wanted = _best_action(handle, i, weights, extended, noise)
-        re_rank(state, i, -wanted)
+        _rank(handle, i, weights, extended, noise)
         i = next_stale(state)
+
+
+@inlined
+def _most_wanted(state, weights, extended):  # type: ignore[no-untyped-def]
+    """The descriptor and the supervoxel that are most ahead of Finished, and by how much; or no descriptor, anyone.
+
+    What time does to a descriptor's score it does to all supervoxels alike, and so it is no part of their ranks.
+    """
+    last, left, each, at = len(weights) - 1, np.float32(0), np.float32(0), 0
+    if extended:
+        (left, each), at = time_left(state), time_at(last, state.said.shape[1])
+    best, most = NONE, -np.inf
+    for d in range(last):
+        wish = (weights[d, at] - weights[last, at]) * left + (weights[d, at + 1] - weights[last, at + 1]) * each
+        wish -= state.rank[d, 0]
+        if wish > most:
+            best, most = d, wish
+    return best, state.heap[max(best, 0), 0], most
+
+
+@njit(cache=True, nogil=True)
+def _rank(handle, i, weights, extended, noise):  # type: ignore[no-untyped-def]
+    """Rank the descriptors of i by how much they are wanted, time apart; last is what it has or what does not fit."""
+    world, state = attach(handle)
+    last, features = len(weights) - 1, np.empty(weights.shape[1], np.float32)
+    state.changed[i] = False
+    affordable = _affordable(world, state, i)
+    none = np.float32(0)
+    if affordable:
+        fill_features(world, state, i, extended, features, False)
+        none = _score(state, i, weights, features, noise, last)
+    for d in range(last):
+        wish = _score(state, i, weights, features, noise, d) - none if affordable >> d & 1 else -np.inf
+        move(state, d, i, -wish if wish > -np.inf else np.inf)  # nan is no wish
 
 
 @njit(cache=True, nogil=True)
 def _best_action(handle, i, weights, extended, noise):  # type: ignore[no-untyped-def]
-    """The allowed action of the highest score, the first of equals, and by how much a descriptor is better than none.
-
-    Finished is always allowed, unless reopened.
-    """
+    """The allowed action of the highest score, the first of equals. Finished is always allowed, unless reopened."""
     world, state = attach(handle)
     n_descriptors = world.private_s.shape[1]
-    price(world, state, i)
-    affordable, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]
-    for d in range(n_descriptors):
-        if lacks >> d & 1 and fits(state, state.costs_s[i, d] * state.money[PACE]):
-            affordable |= 1 << d
+    affordable = _affordable(world, state, i)
     if affordable == 0:
-        return n_descriptors, -np.inf
+        return n_descriptors
     features = np.empty(weights.shape[1], np.float32)
     fill_features(world, state, i, extended, features)
-    best, best_score, wanted = NONE, 0.0, -np.inf
+    best, best_score = NONE, np.float32(0)
     for action in range(n_descriptors + 1):
         if action < n_descriptors and not affordable >> action & 1:
             continue
-        score = _score(weights[action], features)
-        if noise > 0:
-            draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
-            score -= noise * np.log(-np.log(draw))
-        if action == n_descriptors:
-            wanted = best_score - score if best_score - score > -np.inf else -np.inf  # nan is no wish
+        score = _score(state, i, weights, features, noise, action)
         if best == NONE or (score > best_score and not (action == n_descriptors and state.counts[REOPENED])):
             best, best_score = action, score
-    return best, wanted
+    return best
+
+
+@inlined
+def _affordable(world, state, i):  # type: ignore[no-untyped-def]
+    """The descriptors that i lacks and that fit, as bits."""
+    price(world, state, i)
+    affordable, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]
+    for d in range(world.private_s.shape[1]):
+        if lacks >> d & 1 and fits(state, state.costs_s[i, d] * state.money[PACE]):
+            affordable |= 1 << d
+    return affordable
+
+
+@inlined
+def _score(state, i, weights, features, noise, action):  # type: ignore[no-untyped-def]
+    """Of an action for i, with its share of chance."""
+    score = _dot(weights[action], features)
+    if noise > 0:
+        draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
+        score -= np.float32(noise * np.log(-np.log(draw)))
+    return score
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _score(weights, features):  # type: ignore[no-untyped-def]
+def _dot(weights, features):  # type: ignore[no-untyped-def]
     """w_a · φ, several products at a time."""
     score = np.float32(0)
     for f in range(len(features)):

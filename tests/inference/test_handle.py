@@ -29,9 +29,16 @@ def copies(handle):  # type: ignore[no-untyped-def]
         ),
         *(state.subsets.copy(), state.status.copy(), state.visits.copy(), state.said.copy(), state.told.copy()),
         *(state.about.copy(), state.trust.copy(), state.sure.copy(), state.around.copy(), state.made.copy()),
-        *(state.due_s.copy(), state.heap.copy(), state.where.copy(), state.rank.copy(), state.order.copy()),
-        *(state.costs_s.copy(), state.costs.copy(), state.shares.copy(), state.outdated.copy(), state.stale.copy()),
-        *(state.is_stale.copy(), state.seed.copy(), state.money.copy(), state.counts.copy()),
+        *(state.due_s.copy(), state.heap.copy(), state.where.copy(), state.rank.copy(), state.waiting.copy()),
+        *(state.order.copy(), state.costs_s.copy(), state.costs.copy(), state.shares.copy(), state.outdated.copy()),
+        *(
+            state.stale.copy(),
+            state.is_stale.copy(),
+            state.changed.copy(),
+            state.seed.copy(),
+            state.money.copy(),
+            state.counts.copy(),
+        ),
     )
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from budgetseg.inference.episode import Episode, Selection
-from budgetseg.inference.state import AGAIN, BUSY, CANDIDATE, FINISHED, N_FINISHED, N_HEAP, UNSEEN, State
+from budgetseg.inference.heap import BELOW, NOWHERE
+from budgetseg.inference.state import AGAIN, BUSY, CANDIDATE, FINISHED, N_FINISHED, UNSEEN, State
 from budgetseg.inference.steps import ORDERS, uniform
 from tests.graphs import graph_of
 from tests.inference.plain import plain_uniform
@@ -178,14 +179,16 @@ def test_what_is_being_computed_is_nobodys_turn(reopened: bool) -> None:
     assert episode.select() == busy[0]
 
 
-def check_heap(state: State) -> None:
-    n = int(state.counts[N_HEAP])
-    heap = state.heap[:n].tolist()
-    assert all(state.rank[heap[(at - 1) // 2]] <= state.rank[heap[at]] for at in range(1, n))
-    assert [int(state.where[i]) for i in heap] == list(range(n))
-    assert {i for i in range(len(state.where)) if state.where[i] >= 0} == set(heap)
-    assert {i for i in range(len(state.where)) if state.status[i] == CANDIDATE} <= set(heap)
-    assert not {i for i in heap if state.status[i] in (UNSEEN, BUSY, AGAIN)}
+def check_heaps(state: State, n_rows: int) -> None:
+    assert (state.where[n_rows:] == NOWHERE).all()
+    for row in range(n_rows):
+        n, ranks, where = int(state.waiting[row]), state.rank[row], state.where[row].tolist()
+        heap = state.heap[row, :n].tolist()
+        assert all(ranks[(at - 1) // BELOW] <= ranks[at] for at in range(1, n))
+        assert [where[i] for i in heap] == list(range(n))
+        assert {i for i, at in enumerate(where) if at != NOWHERE} == set(heap)
+        assert {i for i in range(len(where)) if state.status[i] == CANDIDATE} <= set(heap)
+        assert not {i for i in heap if state.status[i] in (UNSEEN, BUSY, AGAIN)}
 
 
 @given(st.sampled_from(sorted(ORDERS)), st.integers(1, 12), WORDS, st.booleans())
@@ -193,9 +196,9 @@ def check_heap(state: State) -> None:
 def test_candidates_stay_a_heap_whatever_happens(order: str, n: int, seed: int, reopen: bool) -> None:
     rng, video = np.random.default_rng(seed), made_video(seed % 1000, n)
     episode = video.begin(EVERYTHING, Selection(order, rng.random(), reopen), seed)
-    busy: list[tuple[int, int]] = []
+    busy, n_rows = list[tuple[int, int]](), 3 if order == "wanted" else 1
     for _ in range(60):
-        waiting = episode.state.heap[: episode.state.counts[N_HEAP]]
+        waiting = episode.state.heap[0, : episode.state.waiting[0]]
         region = int(rng.choice(waiting)) if len(waiting) else episode.select()
         missing = [d for d in range(3) if region is not None and not episode.state.subsets[region] >> d & 1]
         if busy and (region is None or rng.random() < 0.4):
@@ -211,7 +214,7 @@ def test_candidates_stay_a_heap_whatever_happens(order: str, n: int, seed: int, 
             episode.start(busy[-1])
         else:
             episode.finish(region)
-        check_heap(episode.state)
-        if episode.state.counts[N_HEAP]:
-            assert episode.select() == episode.state.heap[0]
-            check_heap(episode.state)
+        check_heaps(episode.state, n_rows)
+        if episode.state.waiting[0]:
+            assert episode.select() == episode.state.heap[0, 0]
+            check_heaps(episode.state, n_rows)

@@ -10,8 +10,10 @@ from scipy.stats import chisquare
 
 from budgetseg.descriptors.table import Costs
 from budgetseg.inference.episode import Episode, Selection
+from budgetseg.inference.loop import TableSource
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.features import feature_names
+from budgetseg.policy.view import allowed_actions, features_of
 from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
 
 
@@ -130,3 +132,33 @@ def test_the_most_wanted_comes_first_and_neighbours_are_ranked_again() -> None:
     alone = [k for k in range(15) if not any(frozenset((bought[k], other)) in touching for other in bought[:k])]
     assert alone == list(range(len(alone)))  # everyone without such a neighbour comes before all others
     assert 1 < len(alone) < 15
+
+
+def most_wanted(episode: Episode, policy: LinearPolicy) -> tuple[int, int]:
+    """The supervoxel and the descriptor that are most ahead of Finished, everything looked at anew."""
+    wishes: dict[tuple[int, int], float] = {}
+    for region in np.flatnonzero(episode.state.where[0] >= 0).tolist():
+        scores = policy.weights @ features_of(episode, region, extended=True)
+        allowed = np.flatnonzero(allowed_actions(episode, region)[:-1]).tolist()
+        wishes |= {(region, d): float(scores[d] - scores[-1]) for d in allowed}
+    return max(wishes, key=lambda pair: wishes[pair])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_time_changes_at_once_who_is_wanted_most(seed: int) -> None:
+    """Nobody hears of anybody here, so that it is time alone, by another weight for each descriptor, that changes."""
+    video, rng = made_video(seed, n=40, n_edges=0), np.random.default_rng(seed)
+    names = feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
+    weights = np.zeros((4, len(names)), np.float32)
+    for feature in ("1", "size", "own doubt", "time left", "time for each", "cost of a", "cost of b", "cost of c"):
+        weights[:3, names.index(feature)] = rng.normal(size=3) / 2
+    weights[:3, 0] += 20  # nobody is finished early
+    policy = LinearPolicy(weights, extended=True)
+    episode, chosen = video.begin(2 * video.full_s, Selection("wanted"), shared=False), Counter[int]()
+    while len((batch := policy(episode.copy())).regions):
+        assert batch.choices[0] == most_wanted(episode, policy)
+        chosen[int(batch.descriptors[0])] += 1
+        batch = policy(episode)
+        episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+    assert len(chosen) == 3
+    assert chosen.total() > 40

@@ -83,4 +83,4 @@ def test_a_run_may_compute_what_is_enabled_and_all_are_candidates() -> None:
     episode = random_arena().begin(2.0, ["dcnn", "hog"], seed=3)
     assert episode.state.counts[ENABLED] == 0b10010
     assert episode.left_s == 2.0
-    assert (episode.state.where >= 0).all()
+    assert (episode.state.where[0] >= 0).all()
