@@ -23,7 +23,7 @@ from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import Recipe, first_policy, judges_of
+from budgetseg.learning.policies import Recipe, first_policy, folds_of
 from budgetseg.learning.search import search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
@@ -88,8 +88,7 @@ def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
     start, lines = Player(first_policy(model, among), SELECTIONS[METHOD]), []
     for name, lengths in CLIPS.items():
         policies.CLIP, policies.LONG = lengths
-        *_, every = judges_of(arenas, among, whole.balance, whole.cores)
-        found = search(every, every, start, SEARCH)
+        found = search(folds_of(arenas, among, whole.balance, whole.cores), start, SEARCH)
         lines.append(_line(name, [_score(whole, found, fraction) for fraction in BUDGETS]))
     return "".join(lines)
 
@@ -99,8 +98,7 @@ def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs
     for video in range(len(arenas)):
         judge = Judge(arenas[video : video + 1], among, balance_of(model), os.cpu_count() or 1)
         others = [arena for k, arena in enumerate(arenas) if k != video]
-        *_, every = judges_of(others, among, judge.balance, judge.cores)
-        found = search(every, every, start, SEARCH)
+        found = search(folds_of(others, among, judge.balance, judge.cores), start, SEARCH)
         players = [[plan_player(model, fraction, among, costs), start, found] for fraction in BUDGETS]
         pairs = zip(players, BUDGETS, strict=True)
         rows.append([[_score(judge, player, fraction) for player in own] for own, fraction in pairs])

@@ -17,7 +17,7 @@ import numpy as np
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import Learned
-from budgetseg.learning.policies import Recipe, judges_of
+from budgetseg.learning.policies import Recipe, folds_of
 from budgetseg.learning.search import search
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
@@ -37,12 +37,12 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
     arenas = learned_in(work, model).arenas(COSTS)
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     for own in (own for own in model.policies if own.method == METHOD and own.costs == COSTS):
-        *_, every = judges_of(arenas, own.among, balance, cores)
+        folds = folds_of(arenas, own.among, balance, cores)
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
             for_all = Player(own.policy, own.selection)
             recipe = replace(Recipe().search, fractions=(fraction,) * N_RUNS, n_rounds=N_STEPS)
-            for_one = search(every, every, for_all, recipe)
+            for_one = search(folds, for_all, recipe)
             _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])
 
 

@@ -11,7 +11,7 @@ __all__ = ["Journal", "plot_rounds"]
 
 
 class Journal:
-    """Keeps rows, and passes on a line about each; scores of CAPI are in stretches held out, those of search in all.
+    """Keeps rows, and passes on a line about each; scores are in what was held out or left out.
 
     Parameters
     ----------
@@ -35,9 +35,10 @@ class Journal:
         self.rows.append(row)
 
     def found(self, found: Found) -> None:
-        """Some steps of direct search."""
-        self._tell(f"search {100 * found.score:.2f} after {found.n_rounds} steps")
-        self.rows.append({"learner": "search", "score": found.score, "n_rounds": found.n_rounds})
+        """Some steps of a fold of direct search, or what came out of all."""
+        where = "all folds" if found.fold is None else f"fold {found.fold}"
+        self._tell(f"search, {where}: {100 * found.score:.2f} after {found.n_rounds} steps")
+        self.rows.append({"learner": "search", "fold": found.fold, "score": found.score, "n_rounds": found.n_rounds})
 
 
 def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
@@ -48,9 +49,11 @@ def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
         return
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    for learner, marker, where in (("capi", "o", "held out"), ("search", "s", "all clips")):
-        own = [(k, 100 * row["score"]) for k, row in enumerate(rows) if row["learner"] == learner]
-        axes.plot([k for k, _ in own], [score for _, score in own], marker=marker, label=f"{learner}, {where}")
+    capi = [100 * row["score"] for row in rows if row["learner"] == "capi"]
+    axes.plot(range(len(capi)), capi, marker="o", label="CAPI, held out")
+    for fold in sorted({row["fold"] for row in rows if row.get("fold") is not None}):
+        own = [100 * row["score"] for row in rows if row.get("fold") == fold]
+        axes.plot(range(len(capi), len(capi) + len(own)), own, marker="s", label=f"search, fold {fold}, left out")
     axes.set(xlabel="round", ylabel="score, %")
     axes.legend()
     figure.savefig(path, dpi=100)

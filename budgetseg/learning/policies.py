@@ -1,7 +1,7 @@
 """Policies for a model: every learned method, among hand-made descriptors and with a network, for each kind of costs.
 
     clips of the training videos, as classifiers see them that have not seen them
-        ─► gain per cost, set by hand ─► CAPI, judged in clips held out ─► direct search, judged in all of them
+        ─► gain per cost, set by hand ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
 
 One policy serves every budget: what is left is among its features.
 """
@@ -9,7 +9,6 @@ One policy serves every budget: what is left is among its features.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, compress
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +23,8 @@ from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import SMALL, Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.search import Fold, search
 from budgetseg.learning.search import Recipe as SearchRecipe
-from budgetseg.learning.search import search
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
@@ -35,7 +34,7 @@ from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["Recipe", "first_policy", "judges_of", "learn_policies", "n_policies"]
+__all__ = ["Recipe", "first_policy", "folds_of", "judges_of", "learn_policies", "n_policies"]
 
 CLIP, LONG = 1500, 6000
 """Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
@@ -45,7 +44,10 @@ FEW = 6
 """Long clips; of fewer none is held out."""
 
 _CAPI = CapiRecipe(BUDGETS, n_rounds=4, rollouts=RolloutRecipe(24, 2))
-_SEARCH = SearchRecipe(BUDGETS, n_rounds=80, every=5)
+_SEARCH = SearchRecipe(BUDGETS, n_rounds=40, every=5)
+
+N_FOLDS = 5
+"""Of direct search, at most."""
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
@@ -105,7 +107,7 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW  # to learn, not which
+    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
     mark, policies = mark_of(learned, what), []
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -122,25 +124,38 @@ def learn_policies(
     return tuple(policies)
 
 
-def judges_of(
-    arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1
-) -> tuple[Judge, Judge, Judge]:
-    """Of clips to learn from, of those of every fourth stretch, held out, and of all; all are each where there are few.
+def judges_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> tuple[Judge, Judge]:
+    """Of clips to learn from, and of those of every fourth stretch, held out; all are both where there are few.
 
-    A classifier of single decisions learns what is not so, and must be judged by what it has not seen. Direct search
-    moves few weights, all by whole runs, and a part of the videos says less of it than all of them.
+    A classifier of single decisions learns what is not so, and must be judged by what it has not seen.
     """
     long = [clip for arena in arenas for clip in clips_of(arena, LONG)]
-    short = [clips_of(stretch, CLIP) for stretch in long]
-
-    def judge(kept: Sequence[bool]) -> Judge:
-        return Judge([*chain(*compress(short, kept))], among, balance, cores, [*compress(long, kept)])
-
-    every = judge([True] * len(long))
     if len(long) < FEW:
-        return every, every, every
-    is_held_out = [k % 4 == 3 for k in range(len(long))]
-    return judge([not own for own in is_held_out]), judge(is_held_out), every
+        every = _judge_of(long, among, balance, cores)
+        return every, every
+    train, held_out = ([clip for k, clip in enumerate(long) if (k % 4 == 3) == out] for out in (False, True))
+    return _judge_of(train, among, balance, cores), _judge_of(held_out, among, balance, cores)
+
+
+def _judge_of(long: Sequence[Arena], among: Sequence[str], balance: float, cores: int) -> Judge:
+    """Of long clips for small budgets, and of short ones of the same for others."""
+    short = [clip for stretch in long for clip in clips_of(stretch, CLIP)]
+    return Judge(short, among, balance, cores, long)
+
+
+def folds_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> list[Fold]:
+    """Each leaves some videos out, whole, and learns from clips of the others; of one video, stretches for videos."""
+    videos = list(arenas) if len(arenas) > 1 else clips_of(arenas[0], LONG)
+    n = min(len(videos), N_FOLDS)
+    if n == 1:
+        every = _judge_of(videos, among, balance, cores)
+        return [Fold(every, every)]
+    folds = []
+    for fold in range(n):
+        rest = [clip for k, video in enumerate(videos) if k % n != fold for clip in clips_of(video, LONG)]
+        left_out = Judge(videos[fold::n], among, balance, cores)
+        folds.append(Fold(_judge_of(rest, among, balance, cores), left_out))
+    return folds
 
 
 def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
@@ -163,10 +178,11 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
 def _learn(
     arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
 ) -> LearnedPolicy:
-    train, held_out, every = judges_of(arenas, among, recipe.balance, cores)
+    train, held_out = judges_of(arenas, among, recipe.balance, cores)
     player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
     player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
-    player = search(every, every, player, recipe.search, recipe.seed, journal.found)
+    folds = folds_of(arenas, among, recipe.balance, cores)
+    player = search(folds, player, recipe.search, recipe.seed, journal.found)
     weights = first_policy(arenas[0].model, among).weights
     learned = [arenas[0].model.classifiers.names.index(name) for name in among]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]

@@ -1,11 +1,16 @@
 """Direct search for a policy's weights in the simulator: an evolution strategy with mirrored samples.
 
-It moves all weights at once and judges whole runs, so that it sees what single decisions do not show.
+    for each fold: steps told by whole runs in its videos ─► places on the way ─► scores in the videos it leaves out
+        ─► as many steps as are best there, all folds together ─► the mean of the places that the folds had reached
+
+It moves all weights at once and judges whole runs, so that it sees what single decisions do not show. Few videos teach
+luck as well, which does not hold in others: what is found counts only as far as it helps in videos left out.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -14,7 +19,7 @@ from budgetseg.learning.judge import Judge, Player
 from budgetseg.policy.features import EXTRAS, feature_names
 from budgetseg.types import Float32, Float64
 
-__all__ = ["Found", "Recipe", "directions", "search"]
+__all__ = ["Fold", "Found", "Recipe", "directions", "search"]
 
 MEMORY = 0.8
 """Of earlier slopes, from step to step."""
@@ -27,16 +32,16 @@ class Recipe:
     Attributes
     ----------
     fractions : budgets, of the full cost, each of which a step has a run with
-    n_rounds : steps
+    n_rounds : steps in each fold
     n_pairs : of mirrored samples in a step
     spread : of the samples around the weights
     rate : how far to go
     every : steps after which players are judged
-    limit_s : seconds of computing, of all cores together, after which no new step begins
+    limit_s : seconds of computing, of all folds and cores together, after which no new step begins
     """
 
     fractions: tuple[float, ...]
-    n_rounds: int = 60
+    n_rounds: int = 40
     n_pairs: int = 8
     spread: float = 0.3
     rate: float = 0.3
@@ -44,10 +49,21 @@ class Recipe:
     limit_s: float = np.inf
 
 
+class Fold(NamedTuple):
+    """Judges of the videos to learn from, and of those that are left out; the same where there is one video alone."""
+
+    train: Judge
+    left_out: Judge
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What has been found after some steps: the best player, and its score where it is judged."""
+    """What a fold has found after some steps: its player, and the score of it in what the fold leaves out.
 
+    At the end, of all folds, None: the mean player, and the mean of their scores after as many steps.
+    """
+
+    fold: int | None
     n_rounds: int
     player: Player
     score: float
@@ -73,35 +89,53 @@ def directions(descriptors: Sequence[str], labels: Sequence[str], names: Sequenc
 
 
 def search(
-    train: Judge,
-    judge: Judge,
+    folds: Sequence[Fold],
     start: Player,
     recipe: Recipe,
     seed: int = 0,
     tell: Callable[[Found], None] = lambda _: None,
 ) -> Player:
-    """The best player found from `start`, by its score in the videos of `judge`; `tell` hears of it now and then.
+    """The mean of what the folds have found from `start` when it is best in what they leave out; `tell` hears of each.
 
-    Its steps are told by runs in videos of `train`, which may be the same: it moves few weights, all by whole runs.
+    It is `start` where no steps help there.
     """
+    own = replace(recipe, limit_s=recipe.limit_s / len(folds))
+    ways = [list(_climb(fold, start, own, k, seed, tell)) for k, fold in enumerate(folds)]
+    n = min(map(len, ways))  # time may have been up sooner in some
+    scores = np.mean([[found.score for found in way[:n]] for way in ways], axis=0)
+    best = int(scores.argmax())
+    last = [way[best] for way in ways]
+    player = start if best == 0 else _mean([found.player for found in last])
+    tell(Found(None, last[0].n_rounds, player, float(scores[best])))
+    return player
+
+
+def _mean(players: Sequence[Player]) -> Player:
+    """One with the mean of their weights."""
+    weights: Float64 = np.mean([player.policy.weights for player in players], axis=0, dtype=np.float64)
+    return replace(players[0], policy=replace(players[0].policy, weights=weights.astype(np.float32)))
+
+
+def _climb(
+    fold: Fold, start: Player, recipe: Recipe, number: int, seed: int, tell: Callable[[Found], None]
+) -> Iterator[Found]:
+    """Where the steps of a fold lead, now and then, from the start on."""
+    train, left_out = fold
+    trials = left_out.trials(tuple(dict.fromkeys(recipe.fractions)), 1)
+    yield Found(number, 0, start, float(left_out.scores([start], trials)[0]))
     h, classes = train.arenas[0].model.classifiers, train.arenas[0].model.classes
-    ways = directions(h.names, classes.names, train.names)
-    rng, trials = np.random.default_rng(seed), judge.trials(tuple(dict.fromkeys(recipe.fractions)), 1)
-    began, best, best_score = time.process_time(), start, float(judge.scores([start], trials)[0])
-    place, speed = np.zeros(len(ways)), np.zeros(len(ways))
+    ways, rng = directions(h.names, classes.names, train.names), np.random.default_rng([seed, number])
+    began, place, speed = time.process_time(), np.zeros(len(ways)), np.zeros(len(ways))
     for n in range(1, recipe.n_rounds + 1):
+        if time.process_time() - began > recipe.limit_s:
+            break
         speed = MEMORY * speed + (1 - MEMORY) * _slope(train, start, place, ways, recipe, rng)
         place = place + recipe.rate * speed
-        is_last = n == recipe.n_rounds or time.process_time() - began > recipe.limit_s
-        if n % recipe.every == 0 or is_last:
+        if n % recipe.every == 0:
             player = _moved(start, place, ways)
-            (score,) = judge.scores([player], trials)
-            if score > best_score:
-                best, best_score = player, float(score)
-            tell(Found(n, best, best_score))
-        if is_last:
-            break
-    return best
+            found = Found(number, n, player, float(left_out.scores([player], trials)[0]))
+            tell(found)
+            yield found
 
 
 def _slope(

@@ -24,7 +24,7 @@ def journal() -> Journal:
     journal = Journal("mine", lambda _: None)
     journal.round(ROUND)
     for n, score in ((10, 0.63), (20, 0.7)):
-        journal.found(Found(n, PLAYER, score))
+        journal.found(Found(0, n, PLAYER, score))
     return journal
 
 
@@ -32,11 +32,13 @@ def test_there_is_a_line_a_round() -> None:
     lines = list[str]()
     journal = Journal("budget-wanted-colour+hog-shared", lines.append)
     journal.round(ROUND)
-    journal.found(Found(20, PLAYER, 0.7))
+    journal.found(Found(2, 20, PLAYER, 0.7))
+    journal.found(Found(None, 15, PLAYER, 0.71))
     name = "budget-wanted-colour+hog-shared: "
     assert lines == [
         f"{name}CAPI 62.50, in training 50.00, 12 states, 30 rollouts, best actions 25 75 %",
-        f"{name}search 70.00 after 20 steps",
+        f"{name}search, fold 2: 70.00 after 20 steps",
+        f"{name}search, all folds: 71.00 after 15 steps",
     ]
 
 
@@ -51,7 +53,7 @@ def test_rows_have_the_figures(journal: Journal) -> None:
         "n_rollouts": 30,
         "actions": [0.25, 0.75],
     }
-    assert others == [{"learner": "search", "score": s, "n_rounds": n} for n, s in ((10, 0.63), (20, 0.7))]
+    assert others == [{"learner": "search", "fold": 0, "score": s, "n_rounds": n} for n, s in ((10, 0.63), (20, 0.7))]
 
 
 def test_the_learning_curve_is_a_picture(journal: Journal, tmp_path: Path) -> None:

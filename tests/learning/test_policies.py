@@ -15,7 +15,7 @@ from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import Recipe, first_policy, judges_of, learn_policies, n_policies
+from budgetseg.learning.policies import Recipe, first_policy, folds_of, judges_of, learn_policies, n_policies
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.policy.features import feature_names
@@ -73,10 +73,12 @@ def test_each_has_a_line_a_round_rows_and_a_curve(found: Found) -> None:
     folder, every, lines = found
     names = [f"{own.method}-{'+'.join(own.among)}-{own.costs}" for own in every]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
-    assert [line.split(": ")[0] for line in lines] == [name for name in names for _ in range(3)]
+    assert [line.split(": ")[0] for line in lines] == [name for name in names for _ in range(6)]
     for name in names:
         rows = json.loads((folder / name / "rounds.json").read_text())
-        assert [row["learner"] for row in rows] == ["capi", "search", "search"]
+        assert [row["learner"] for row in rows] == ["capi", *["search"] * 5]
+        assert [(row["fold"], row["n_rounds"]) for row in rows[1:5]] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+        assert rows[5]["fold"] is None
         assert (folder / name / "rounds.png").stat().st_size > 1000
 
 
@@ -186,17 +188,19 @@ def test_seconds_are_shared_between_the_learners() -> None:
     assert replace(limited, capi=CAPI, search=SEARCH) == RECIPE
 
 
+def clips_for(judge: Judge, fraction: float) -> list[Arena]:
+    """That a judge has for a budget."""
+    return [judge.arenas[trial.arena] for trial in judge.trials((fraction,), 1)]
+
+
 def test_every_fourth_stretch_is_held_out_where_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies, "CLIP", 10)
     monkeypatch.setattr(policies, "LONG", 30)
-    train, held_out, every = judges_of([replace(random_arena(n), name=f"video {n}") for n in (60, 30, 90)], NAMES, 0.3)
+    judges = judges_of([replace(random_arena(n), name=f"video {n}") for n in (60, 30, 90)], NAMES, 0.3)
     for fraction, size in ((0.05, 30), (0.06, 10)):
-        own, others, both = (
-            [judge.arenas[trial.arena] for trial in judge.trials((fraction,), 1)] for judge in (train, held_out, every)
-        )
-        assert {len(clip) for clip in both} == {size}
-        assert (sum(map(len, own)), sum(map(len, others)), sum(map(len, both))) == (150, 30, 180)
-        assert {clip.name for clip in own} | {clip.name for clip in others} == {clip.name for clip in both}
+        own, others = (clips_for(judge, fraction) for judge in judges)
+        assert {len(clip) for clip in (*own, *others)} == {size}
+        assert (sum(map(len, own)), sum(map(len, others))) == (150, 30)
         assert not {stretch_of(clip) for clip in own} & {stretch_of(clip) for clip in others}
 
 
@@ -206,37 +210,36 @@ def stretch_of(clip: Arena) -> str:
 
 
 def test_a_few_stretches_are_for_everything() -> None:
-    train, held_out, every = judges_of([random_arena(10 + k) for k in range(5)], NAMES, 0.3)
-    assert train is held_out is every
+    train, held_out = judges_of([random_arena(10 + k) for k in range(5)], NAMES, 0.3)
+    assert train is held_out
     assert [len(arena) for arena in train.arenas] == [10, 11, 12, 13, 14] * 2
-    train, held_out, every = judges_of([random_arena(10 + k) for k in range(6)], NAMES, 0.3)
-    assert [len(judge.arenas) for judge in (train, held_out, every)] == [10, 2, 12]
+    train, held_out = judges_of([random_arena(10 + k) for k in range(6)], NAMES, 0.3)
+    assert [len(judge.arenas) for judge in (train, held_out)] == [10, 2]
 
 
-def test_capi_is_judged_by_what_is_held_out_and_search_by_all(
-    learned: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(policies, "CLIP", 3)
-    monkeypatch.setattr(policies, "LONG", 5)
-    seen = dict[str, list[int]]()
+@pytest.mark.parametrize("n", [2, 3, 5, 7])
+def test_every_video_is_left_out_once_and_whole(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policies, "CLIP", 5)
+    monkeypatch.setattr(policies, "LONG", 10)
+    folds = folds_of([replace(random_arena(20 + k), name=f"video {k}") for k in range(n)], NAMES, 0.3)
+    assert len(folds) == min(n, 5)
+    left_out = [arena.name for fold in folds for arena in fold.left_out.arenas]
+    assert sorted(left_out) == [f"video {k}" for k in range(n)]
+    for fold in folds:
+        for fraction, size in ((0.05, 10), (0.06, 5)):
+            clips = clips_for(fold.train, fraction)
+            assert {" ".join(clip.name.split()[:2]) for clip in clips} == {
+                f"video {k}" for k in range(n) if f"video {k}" not in [own.name for own in fold.left_out.arenas]
+            }
+            assert max(len(clip) for clip in clips) <= size + 4
 
-    def watch(name: str) -> None:
-        plainly = getattr(policies, name)
 
-        def watched(train: Judge, judge: Judge, *rest: Any) -> Player:
-            seen[name] = [len(own.arenas) for own in (train, judge)]
-            player: Player = plainly(train, judge, *rest)
-            return player
-
-        monkeypatch.setattr(policies, name, watched)
-
-    watch("iterate")
-    watch("search")
-    learn_policies(learned, replace(RECIPE, methods=("budget-rndrnk",), costs=("shared",)), tmp_path, 1)
-    long, short = 7, 14
-    assert seen["search"] == [long + short] * 2
-    assert sum(seen["iterate"]) == long + short
-    assert seen["iterate"][1] == 1 + 2
+def test_of_one_video_stretches_are_left_out_and_a_short_one_is_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    ((train, left_out),) = folds_of([random_arena(20)], NAMES, 0.3)
+    assert train is left_out
+    monkeypatch.setattr(policies, "LONG", 10)
+    folds = folds_of([random_arena(20)], NAMES, 0.3)
+    assert [len(arena) for fold in folds for arena in fold.left_out.arenas] == [10, 10]
 
 
 def wanted(changes: dict[str, float], among: tuple[str, ...] = NAMES) -> list[float]:
