@@ -5,24 +5,33 @@
 # Usage: benchmarks/reproduce.sh ROOT [OUT], where ROOT holds camvid/ and suny/; `make tables ROOT=...` does the same.
 #
 # NETWORKS=DIR  networks of both, DIR/camvid and DIR/suny, as 'budgetseg train-network --folds 4' writes them; without
-#               it they are trained, which had better be with DEVICE=cuda
+#               it the bundled small ones and their folds in benchmarks/networks, which take no training
+# DEVICE=cuda   trains networks instead, large ones too
 # FIGURES=DIR   where figures go; docs/figures if not said
 # LIMIT=300     seconds of computing for each policy of CamVid
 set -eu
 
-root=$1
+root=$1 here=$(dirname "$0")
 out=${2:-results}
 bin=${BIN:-.venv/bin}
 budgets=0.02,0.05,0.1,0.15,0.2,0.49,0.5,0.73,0.9,0.98
 seeds=${SEEDS:-5}
 
+collect() { # dataset; its networks to one place
+    mkdir -p "$out/networks/$1"
+    cp "$here/../budgetseg/models/$1/networks/dcnn.onnx" "$here/../budgetseg/models/$1/networks/networks.json" \
+        "$out/networks/$1"
+    cp -R "$here/networks/$1/." "$out/networks/$1"
+}
+
 train() { # dataset, options
     dataset=$1
     shift
-    if [ -n "${NETWORKS:-}" ]; then
-        set -- --networks "$NETWORKS/$dataset" "$@"
+    if [ -n "${DEVICE:-}" ]; then
+        set -- --device "$DEVICE" "$@"
     else
-        set -- --device "${DEVICE:-cpu}" "$@"
+        [ -n "${NETWORKS:-}" ] || collect "$dataset"
+        set -- --networks "${NETWORKS:-$out/networks}/$dataset" "$@"
     fi
     "$bin/budgetseg" train "$dataset" --root "$root/$dataset" -o "$out/models/$dataset" "$@"
 }

@@ -37,7 +37,7 @@ class Recipe:
     spread : of the samples around the weights
     rate : how far to go
     every : steps after which players are judged
-    limit_s : seconds of computing, of all folds and cores together, after which no new step begins
+    limit_s : seconds of computing, of all folds and cores together; what was begun until then is judged
     """
 
     fractions: tuple[float, ...]
@@ -99,14 +99,18 @@ def search(
 
     It is `start` where no steps help there.
     """
-    own = replace(recipe, limit_s=recipe.limit_s / len(folds))
-    ways = [list(_climb(fold, start, own, k, seed, tell)) for k, fold in enumerate(folds)]
-    n = min(map(len, ways))  # time may have been up sooner in some
-    scores = np.mean([[found.score for found in way[:n]] for way in ways], axis=0)
-    best = int(scores.argmax())
-    last = [way[best] for way in ways]
-    player = start if best == 0 else _mean([found.player for found in last])
-    tell(Found(None, last[0].n_rounds, player, float(scores[best])))
+    began, steps = time.process_time(), list[tuple[Found, ...]]()
+    ways = [_climb(fold, start, recipe, number, seed) for number, fold in enumerate(folds)]
+    for found in zip(*ways, strict=True):  # side by side, so that all have gone as far when time is up
+        steps.append(found)
+        for one in found:
+            tell(one)
+        if time.process_time() - began > recipe.limit_s:
+            break
+    scores = [np.mean([one.score for one in found]) for found in steps]
+    best = int(np.argmax(scores))
+    player = start if best == 0 else _mean([one.player for one in steps[best]])
+    tell(Found(None, steps[best][0].n_rounds, player, float(scores[best])))
     return player
 
 
@@ -116,26 +120,20 @@ def _mean(players: Sequence[Player]) -> Player:
     return replace(players[0], policy=replace(players[0].policy, weights=weights.astype(np.float32)))
 
 
-def _climb(
-    fold: Fold, start: Player, recipe: Recipe, number: int, seed: int, tell: Callable[[Found], None]
-) -> Iterator[Found]:
+def _climb(fold: Fold, start: Player, recipe: Recipe, number: int, seed: int) -> Iterator[Found]:
     """Where the steps of a fold lead, now and then, from the start on."""
     train, left_out = fold
     trials = left_out.trials(tuple(dict.fromkeys(recipe.fractions)), 1)
     yield Found(number, 0, start, float(left_out.scores([start], trials)[0]))
     h, classes = train.arenas[0].model.classifiers, train.arenas[0].model.classes
     ways, rng = directions(h.names, classes.names, train.names), np.random.default_rng([seed, number])
-    began, place, speed = time.process_time(), np.zeros(len(ways)), np.zeros(len(ways))
+    place, speed = np.zeros(len(ways)), np.zeros(len(ways))
     for n in range(1, recipe.n_rounds + 1):
-        if time.process_time() - began > recipe.limit_s:
-            break
         speed = MEMORY * speed + (1 - MEMORY) * _slope(train, start, place, ways, recipe, rng)
         place = place + recipe.rate * speed
         if n % recipe.every == 0:
             player = _moved(start, place, ways)
-            found = Found(number, n, player, float(left_out.scores([player], trials)[0]))
-            tell(found)
-            yield found
+            yield Found(number, n, player, float(left_out.scores([player], trials)[0]))
 
 
 def _slope(

@@ -73,12 +73,12 @@ def test_each_has_a_line_a_round_rows_and_a_curve(found: Found) -> None:
     folder, every, lines = found
     names = [f"{own.method}-{'+'.join(own.among)}-{own.costs}" for own in every]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
-    assert [line.split(": ")[0] for line in lines] == [name for name in names for _ in range(6)]
+    assert [line.split(": ")[0] for line in lines] == [name for name in names for _ in range(8)]
     for name in names:
         rows = json.loads((folder / name / "rounds.json").read_text())
-        assert [row["learner"] for row in rows] == ["capi", *["search"] * 5]
-        assert [(row["fold"], row["n_rounds"]) for row in rows[1:5]] == [(0, 1), (0, 2), (1, 1), (1, 2)]
-        assert rows[5]["fold"] is None
+        assert [row["learner"] for row in rows] == ["capi", *["search"] * 7]
+        assert [(row["fold"], row["n_rounds"]) for row in rows[1:7]] == [(k, n) for n in (0, 1, 2) for k in (0, 1)]
+        assert rows[7]["fold"] is None
         assert (folder / name / "rounds.png").stat().st_size > 1000
 
 
