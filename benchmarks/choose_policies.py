@@ -1,14 +1,15 @@
 """Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
 
-Usage: python -m benchmarks.choose_policies who|clips|unseen MODEL WORK, a model of 'budgetseg train' with policies for
-both kinds of costs, and its work folder.
+Usage: python -m benchmarks.choose_policies who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg train' with
+policies for both kinds of costs, or those that are named, and its work folder.
 
 `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the
 choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 80 steps or 200 s
 of computing, in short clips, in long ones, and in long ones for small budgets alone, as training does. `unseen`: mean
 scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by weights set by
-hand, and by those that direct search finds from there in the other videos. A score is what is maximised in training:
-global accuracy, class average, or between them.
+hand, and by those that direct search finds from there in the other videos, with folds, as training does, and where all
+of the others both tell and judge its steps. A score is what is maximised in training: global accuracy, class average,
+or between them.
 """
 
 import os
@@ -24,11 +25,12 @@ from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import Recipe, first_policy, folds_of
-from budgetseg.learning.search import search
+from budgetseg.learning.search import Fold, search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
+from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float64
 
 STATIC = "static"
@@ -43,11 +45,11 @@ CLIP, LONG = policies.CLIP, policies.LONG
 CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 
 
-def main(what: str, model_folder: Path, work: Path) -> None:
+def main(what: str, model_folder: Path, work: Path, every_costs: Sequence[str] = COSTS) -> None:
     """Print a line for each kind of costs and set of descriptors."""
     model = load_model(model_folder)
     learned = learned_in(work, model)
-    for costs in COSTS:
+    for costs in every_costs:
         arenas = learned.arenas(costs)
         for among in dict.fromkeys(own.among for own in model.policies):
             print(f"{costs} costs, {'+'.join(among)}: ", end="", flush=True)
@@ -98,11 +100,16 @@ def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs
     for video in range(len(arenas)):
         judge = Judge(arenas[video : video + 1], among, balance_of(model), os.cpu_count() or 1)
         others = [arena for k, arena in enumerate(arenas) if k != video]
-        found = search(folds_of(others, among, judge.balance, judge.cores), start, SEARCH)
-        players = [[plan_player(model, fraction, among, costs), start, found] for fraction in BUDGETS]
+        folds = folds_of(others, among, judge.balance, judge.cores)
+        short, long = ([clip for other in others for clip in clips_of(other, n)] for n in (CLIP, LONG))
+        every = Judge(short, among, judge.balance, judge.cores, long)
+        found, in_all = search(folds, start, SEARCH), search([Fold(every, every)], start, SEARCH)
+        players = [[plan_player(model, fraction, among, costs), start, found, in_all] for fraction in BUDGETS]
         pairs = zip(players, BUDGETS, strict=True)
         rows.append([[_score(judge, player, fraction) for player in own] for own, fraction in pairs])
-    lines = zip(("static plan", "set by hand", "found"), np.mean(rows, axis=0).T.tolist(), strict=True)
+    lines = zip(
+        ("static plan", "set by hand", "found", "found without folds"), np.mean(rows, axis=0).T.tolist(), strict=True
+    )
     return "".join(_line(name, scores) for name, scores in lines)
 
 
@@ -118,6 +125,6 @@ TABLES = {"who": _who, "clips": _clips, "unseen": _unseen}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4 or sys.argv[1] not in TABLES:
+    if len(sys.argv) not in (4, 5) or sys.argv[1] not in TABLES or not set(sys.argv[4:]) <= set(COSTS):
         sys.exit(__doc__)
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:] or COSTS)
