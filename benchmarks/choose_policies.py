@@ -1,10 +1,10 @@
 """Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
 
 Usage: python -m benchmarks.choose_policies who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg train' with
-policies for both kinds of costs, or those that are named, and its work folder.
+policies for both kinds of costs, or one of them, and its work folder.
 
 `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the
-choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 80 steps or 200 s
+choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 40 steps or 200 s
 of computing, in short clips, in long ones, and in long ones for small budgets alone, as training does. `unseen`: mean
 scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by weights set by
 hand, and by those that direct search finds from there in the other videos, with folds, as training does, and where all
@@ -24,7 +24,7 @@ from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import Recipe, first_policy, folds_of
+from budgetseg.learning.policies import Recipe, first_policy, folds_of, judge_of
 from budgetseg.learning.search import Fold, search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
@@ -98,12 +98,13 @@ def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
 def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
     start, rows = Player(first_policy(model, among), SELECTIONS[METHOD]), list[list[list[float]]]()
     for video in range(len(arenas)):
-        judge = Judge(arenas[video : video + 1], among, balance_of(model), os.cpu_count() or 1)
+        how = among, balance_of(model), os.cpu_count() or 1
+        judge = Judge(arenas[video : video + 1], *how)
         others = [arena for k, arena in enumerate(arenas) if k != video]
-        folds = folds_of(others, among, judge.balance, judge.cores)
-        short, long = ([clip for other in others for clip in clips_of(other, n)] for n in (CLIP, LONG))
-        every = Judge(short, among, judge.balance, judge.cores, long)
-        found, in_all = search(folds, start, SEARCH), search([Fold(every, every)], start, SEARCH)
+        folds = folds_of(others, *how)
+        every = judge_of([clip for other in others for clip in clips_of(other, LONG)], *how)
+        found = search(folds, start, replace(SEARCH, limit_s=len(folds) * SEARCH.limit_s))
+        in_all = search([Fold(every, every)], start, SEARCH)
         players = [[plan_player(model, fraction, among, costs), start, found, in_all] for fraction in BUDGETS]
         pairs = zip(players, BUDGETS, strict=True)
         rows.append([[_score(judge, player, fraction) for player in own] for own, fraction in pairs])

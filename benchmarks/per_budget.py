@@ -3,8 +3,8 @@
 Usage: python -m benchmarks.per_budget MODEL WORK TABLES [FRACTIONS], where WORK is where MODEL was trained,
 and TABLES the folder `table` that `budgetseg evaluate` leaves; fractions of the full cost with commas between them.
 
-Each policy for one budget starts from the one for all, and is searched for as long; scores are class average and
-global accuracy on the tables, means over seeds.
+Each policy for one budget starts from the one for all, and is searched for with that budget alone, in folds as well;
+scores are class average and global accuracy on the tables, means over seeds.
 """
 
 import os

@@ -6,7 +6,7 @@
 #
 # NETWORKS=DIR  networks of both, DIR/camvid and DIR/suny, as 'budgetseg train-network --folds 4' writes them; without
 #               it the bundled small ones and their folds in benchmarks/networks, which take no training
-# DEVICE=cuda   trains networks instead, large ones too
+# DEVICE=cuda   trains networks instead, large ones too, where NETWORKS is not given
 # FIGURES=DIR   where figures go; docs/figures if not said
 # LIMIT=300     seconds of computing for each policy of CamVid
 set -eu
@@ -27,7 +27,7 @@ collect() { # dataset; its networks to one place
 train() { # dataset, options
     dataset=$1
     shift
-    if [ -n "${DEVICE:-}" ]; then
+    if [ -n "${DEVICE:-}" ] && [ -z "${NETWORKS:-}" ]; then
         set -- --device "$DEVICE" "$@"
     else
         [ -n "${NETWORKS:-}" ] || collect "$dataset"

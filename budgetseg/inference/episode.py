@@ -159,7 +159,7 @@ class Episode:
         return Episode(self.world, copy_state(self.state), self.selection)
 
     def select(self) -> int | None:
-        """The supervoxel to decide about next; None where there is none."""
+        """The supervoxel to decide about next; None where there is none, anyone where it is the policy that ranks."""
         region = int(calls.select(self.handle, self.order, self.selection.reopen))
         return None if region < 0 else region
 

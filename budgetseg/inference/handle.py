@@ -102,7 +102,7 @@ def attach(handle):  # type: ignore[no-untyped-def]
         carray(_bool(at[33]), (n,)),
         carray(_bool(at[34]), (n,)),
         carray(_uint64(at[35]), (1,)),
-        carray(_float64(at[36]), (6,)),
+        carray(_float64(at[36]), (7,)),
         carray(_int64(at[37]), (7,)),
     )
     return world, state

@@ -24,9 +24,10 @@ UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
 """Status of a supervoxel; one that is busy waits for a descriptor that is being computed, and so does one that is busy
 again after it was finished and reopened."""
 
-LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME = range(6)
+LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME, UNFIT_S = range(7)
 """Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
-foretold the machine is, and the time of random selection."""
+foretold the machine is, the time of random selection, and the least cost for which a policy found no time when it
+ranked, at a pace of 1."""
 
 N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(7)
 """Supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
@@ -92,9 +93,10 @@ class State(NamedTuple):
     outdated : (N,) int32, descriptors of which the three are out of date, as bits
     stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one; where it is not the
         policy that ranks, is_stale are those whose rank is too low
-    changed : (N,) bool, whether what the policy sees of one, time apart, has changed since it was ranked
+    changed : (N,) bool, whether what the policy sees of one has changed since it was ranked, time apart, and costs
+        that are out of date
     seed : (1,) uint64, of all that is random
-    money : (6,) float64, by `LEFT_S` and the others
+    money : (7,) float64, by `LEFT_S` and the others
     counts : (7,) int64, by `N_SEEDED` and the others
     """
 
@@ -213,7 +215,7 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         is_stale=np.zeros(n, np.bool_),
         changed=np.zeros(n, np.bool_),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
-        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0]),
+        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
         counts=np.array([0, 0, 0, 0, 0, enabled, 0]),
     )
 

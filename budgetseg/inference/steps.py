@@ -31,12 +31,14 @@ from budgetseg.inference.state import (
     REOPENED,
     SPENT_S,
     TIME,
+    UNFIT_S,
     UNSEEN,
 )
 
 __all__ = [
     "ORDERS",
     "WANTED",
+    "affordable",
     "begin",
     "cost_of",
     "finish",
@@ -44,6 +46,7 @@ __all__ = [
     "give_up",
     "log_ratio",
     "next_stale",
+    "outdate_if_time_rose",
     "price",
     "receive",
     "refill",
@@ -140,19 +143,24 @@ def _lacks(state, i):  # type: ignore[no-untyped-def]
 @inlined
 def _fits(world, state, i):  # type: ignore[no-untyped-def]
     """Whether there is time for any of them."""
+    return affordable(world, state, i) != 0
+
+
+@inlined
+def affordable(world, state, i):  # type: ignore[no-untyped-def]
+    """The descriptors that i lacks and that there is time for, as bits."""
     price(world, state, i)
+    found, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]
     for d in range(world.private_s.shape[1]):
-        if (state.counts[ENABLED] & ~state.subsets[i]) >> d & 1 and fits(
-            state, state.costs_s[i, d] * state.money[PACE]
-        ):
-            return True
-    return False
+        if lacks >> d & 1 and fits(state, state.costs_s[i, d]):
+            found |= 1 << d
+    return found
 
 
 @inlined
 def fits(state, cost_s):  # type: ignore[no-untyped-def]
-    """Whether there is time for something."""
-    return cost_s <= state.money[LEFT_S]
+    """Whether there is time for something that costs so much at a pace of 1."""
+    return cost_s * state.money[PACE] <= state.money[LEFT_S]
 
 
 @inlined
@@ -178,6 +186,7 @@ def price(world, state, i):  # type: ignore[no-untyped-def]
     if outdated == 0:
         return
     state.outdated[i] = 0
+    state.changed[i] = True
     n_descriptors, usual_s = world.private_s.shape[1], max(state.money[FULL_S], 1e-9) / len(state.subsets)
     for d in range(n_descriptors):
         if outdated >> d & 1:
@@ -249,8 +258,7 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
                 state.outdated[world.users[u]] |= world.used_for[r]
     if is_new and order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
         for k in range(world.first[i], world.first[i + 1]):
-            if state.outdated[world.others[k]]:
-                _outdate(state, world.others[k])
+            _outdate(state, world.others[k])
     return seconds
 
 
@@ -359,6 +367,15 @@ def _outdate(state, i):  # type: ignore[no-untyped-def]
         state.is_stale[i] = True
         state.stale[state.counts[N_STALE]] = i
         state.counts[N_STALE] += 1
+
+
+@inlined
+def outdate_if_time_rose(state):  # type: ignore[no-untyped-def]
+    """The policy must rank all candidates again where there is time now for what did not fit when it ranked."""
+    if state.money[UNFIT_S] < np.inf and fits(state, state.money[UNFIT_S]):
+        state.money[UNFIT_S] = np.inf
+        for k in range(state.waiting[0]):
+            _outdate(state, state.heap[0, k])
 
 
 @inlined

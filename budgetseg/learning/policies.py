@@ -34,7 +34,7 @@ from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["Recipe", "first_policy", "folds_of", "judges_of", "learn_policies", "n_policies"]
+__all__ = ["Recipe", "first_policy", "folds_of", "judge_of", "judges_of", "learn_policies", "n_policies"]
 
 CLIP, LONG = 1500, 6000
 """Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
@@ -131,13 +131,13 @@ def judges_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, cor
     """
     long = [clip for arena in arenas for clip in clips_of(arena, LONG)]
     if len(long) < FEW:
-        every = _judge_of(long, among, balance, cores)
+        every = judge_of(long, among, balance, cores)
         return every, every
     train, held_out = ([clip for k, clip in enumerate(long) if (k % 4 == 3) == out] for out in (False, True))
-    return _judge_of(train, among, balance, cores), _judge_of(held_out, among, balance, cores)
+    return judge_of(train, among, balance, cores), judge_of(held_out, among, balance, cores)
 
 
-def _judge_of(long: Sequence[Arena], among: Sequence[str], balance: float, cores: int) -> Judge:
+def judge_of(long: Sequence[Arena], among: Sequence[str], balance: float, cores: int) -> Judge:
     """Of long clips for small budgets, and of short ones of the same for others."""
     short = [clip for stretch in long for clip in clips_of(stretch, CLIP)]
     return Judge(short, among, balance, cores, long)
@@ -148,13 +148,13 @@ def folds_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, core
     videos = list(arenas) if len(arenas) > 1 else clips_of(arenas[0], LONG)
     n = min(len(videos), N_FOLDS)
     if n == 1:
-        every = _judge_of(videos, among, balance, cores)
+        every = judge_of(videos, among, balance, cores)
         return [Fold(every, every)]
     folds = []
     for fold in range(n):
         rest = [clip for k, video in enumerate(videos) if k % n != fold for clip in clips_of(video, LONG)]
         left_out = Judge(videos[fold::n], among, balance, cores)
-        folds.append(Fold(_judge_of(rest, among, balance, cores), left_out))
+        folds.append(Fold(judge_of(rest, among, balance, cores), left_out))
     return folds
 
 

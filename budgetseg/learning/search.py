@@ -131,7 +131,7 @@ def _climb(fold: Fold, start: Player, recipe: Recipe, number: int, seed: int) ->
     for n in range(1, recipe.n_rounds + 1):
         speed = MEMORY * speed + (1 - MEMORY) * _slope(train, start, place, ways, recipe, rng)
         place = place + recipe.rate * speed
-        if n % recipe.every == 0:
+        if n % recipe.every == 0 or n == recipe.n_rounds:
             player = _moved(start, place, ways)
             yield Found(number, n, player, float(left_out.scores([player], trials)[0]))
 

@@ -31,8 +31,8 @@ EXTRAS = (
 N_EXTRAS, TIME_LEFT = len(EXTRAS), EXTRAS.index("time left")
 
 LEAST_LEFT = 0.002
-"""Of the full cost: less time is told apart no more. What is left at the end changes with every descriptor, and by its
-logarithm so much that everyone would have to be ranked again for each of the last ones."""
+"""Of the full cost: less time is told apart no more. By its logarithm, what is left at the end would change more with
+each of the last descriptors than with all before them."""
 
 CERTAIN = np.float32(1.02)
 """Doubt is the logarithm of how much confidence falls short of it."""
@@ -85,9 +85,9 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
     out[at + 6] = 1 - agreed if has and heard else 0
     out[at + 7] = world.sizes[i]
     if timed:
-        out[at + 8], out[at + 9] = time_left(state)
+        out[at + TIME_LEFT], out[at + TIME_LEFT + 1] = time_left(state)
     else:
-        out[at + 8], out[at + 9] = 0, 0
+        out[at + TIME_LEFT], out[at + TIME_LEFT + 1] = 0, 0
     at += N_EXTRAS
     for d in range(n_descriptors):
         out[at + d] = state.costs[i, d]

@@ -10,8 +10,8 @@ from budgetseg.inference import calls
 from budgetseg.inference.episode import Batch, Episode
 from budgetseg.inference.handle import attach, inlined
 from budgetseg.inference.heap import move
-from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED
-from budgetseg.inference.steps import WANTED, fits, next_stale, price, uniform, visit
+from budgetseg.inference.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED, UNFIT_S
+from budgetseg.inference.steps import WANTED, affordable, fits, next_stale, outdate_if_time_rose, uniform, visit
 from budgetseg.policy.features import fill_features, n_features, time_at, time_left
 from budgetseg.types import Float32
 
@@ -115,15 +115,16 @@ def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
             return i, _best_action(handle, i, weights, extended, noise)
         if not calls.refill(handle, order, reopen):
             break
+        outdate_if_time_rose(state)
         _rank_stale(handle, state, weights, extended, noise)
         d, i, wish = _most_wanted(state, weights, extended)
         if d == NONE:  # nothing is wanted, or nothing fits
             visit(state, i)
             return i, _best_action(handle, i, weights, extended, noise)
         if state.changed[i] or state.outdated[i]:
-            _rank(handle, i, weights, extended, noise)  # it may be less wanted now, and others come first
-        elif not fits(state, state.costs_s[i, d] * state.money[PACE]):
-            move(state, d, i, np.inf)
+            _rank_descriptors(handle, i, weights, extended, noise)  # it may be less wanted now, and others come first
+        elif not fits(state, state.costs_s[i, d]):
+            _put_last(state, d, i)
         else:
             visit(state, i)
             return i, (d if wish >= 0 or state.counts[REOPENED] else world.private_s.shape[1])
@@ -135,7 +136,7 @@ def _rank_stale(handle, state, weights, extended, noise):  # type: ignore[no-unt
     """Rank those again of whom something has changed."""
     i = next_stale(state)
     while i >= 0:
-        _rank(handle, i, weights, extended, noise)
+        _rank_descriptors(handle, i, weights, extended, noise)
         i = next_stale(state)
 
 
@@ -158,19 +159,30 @@ def _most_wanted(state, weights, extended):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _rank(handle, i, weights, extended, noise):  # type: ignore[no-untyped-def]
+def _rank_descriptors(handle, i, weights, extended, noise):  # type: ignore[no-untyped-def]
     """Rank the descriptors of i by how much they are wanted, time apart; last is what it has or what does not fit."""
     world, state = attach(handle)
     last, features = len(weights) - 1, np.empty(weights.shape[1], np.float32)
+    fitting, lacks, none = affordable(world, state, i), state.counts[ENABLED] & ~state.subsets[i], np.float32(0)
     state.changed[i] = False
-    affordable = _affordable(world, state, i)
-    none = np.float32(0)
-    if affordable:
+    if fitting:
         fill_features(world, state, i, extended, features, False)
         none = _score(state, i, weights, features, noise, last)
     for d in range(last):
-        wish = _score(state, i, weights, features, noise, d) - none if affordable >> d & 1 else -np.inf
-        move(state, d, i, -wish if wish > -np.inf else np.inf)  # nan is no wish
+        if fitting >> d & 1:
+            wish = _score(state, i, weights, features, noise, d) - none
+            move(state, d, i, -wish if wish > -np.inf else np.inf)  # nan is no wish
+        elif lacks >> d & 1:
+            _put_last(state, d, i)
+        else:
+            move(state, d, i, np.inf)
+
+
+@inlined
+def _put_last(state, d, i):  # type: ignore[no-untyped-def]
+    """There is no time for descriptor d of i."""
+    state.money[UNFIT_S] = min(state.money[UNFIT_S], state.costs_s[i, d])
+    move(state, d, i, np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -178,30 +190,19 @@ def _best_action(handle, i, weights, extended, noise):  # type: ignore[no-untype
     """The allowed action of the highest score, the first of equals. Finished is always allowed, unless reopened."""
     world, state = attach(handle)
     n_descriptors = world.private_s.shape[1]
-    affordable = _affordable(world, state, i)
-    if affordable == 0:
+    fitting = affordable(world, state, i)
+    if fitting == 0:
         return n_descriptors
     features = np.empty(weights.shape[1], np.float32)
     fill_features(world, state, i, extended, features)
     best, best_score = NONE, np.float32(0)
     for action in range(n_descriptors + 1):
-        if action < n_descriptors and not affordable >> action & 1:
+        if action < n_descriptors and not fitting >> action & 1:
             continue
         score = _score(state, i, weights, features, noise, action)
         if best == NONE or (score > best_score and not (action == n_descriptors and state.counts[REOPENED])):
             best, best_score = action, score
     return best
-
-
-@inlined
-def _affordable(world, state, i):  # type: ignore[no-untyped-def]
-    """The descriptors that i lacks and that fit, as bits."""
-    price(world, state, i)
-    affordable, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]
-    for d in range(world.private_s.shape[1]):
-        if lacks >> d & 1 and fits(state, state.costs_s[i, d] * state.money[PACE]):
-            affordable |= 1 << d
-    return affordable
 
 
 @inlined

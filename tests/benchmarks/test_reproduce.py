@@ -24,7 +24,8 @@ def commands_of(tmp_path: Path, **settings: str) -> list[list[str]]:
         (folder / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {log}\n')
         (folder / name).chmod(0o755)
     places = {"BIN": str(folder), "FIGURES": "figures"}
-    subprocess.run([SCRIPT, "data", tmp_path / "out"], check=True, env={**os.environ, **places, **settings})
+    own = {name: value for name, value in os.environ.items() if name not in ("NETWORKS", "DEVICE")}
+    subprocess.run([SCRIPT, "data", tmp_path / "out"], check=True, env={**own, **places, **settings})
     return [line.split() for line in log.read_text().splitlines()]
 
 
@@ -57,15 +58,21 @@ def test_every_option_is_one_of_the_command(commands: list[list[str]]) -> None:
 
 
 def test_networks_are_those_given_those_there_are_or_trained(tmp_path: Path) -> None:
-    given, there, trained = (
+    given, there, trained, both = (
         [" ".join(command) for command in commands_of(make_folder(tmp_path / name), **settings)[:2]]
-        for name, settings in (("a", {"NETWORKS": "nets"}), ("b", {}), ("c", {"DEVICE": "cuda"}))
+        for name, settings in (
+            ("a", {"NETWORKS": "nets"}),
+            ("b", {}),
+            ("c", {"DEVICE": "cuda"}),
+            ("d", {"NETWORKS": "nets", "DEVICE": "cuda"}),
+        )
     )
     for k, dataset in enumerate(("suny", "camvid")):
         assert f"--networks nets/{dataset} " in given[k]
         place = tmp_path / "b" / "out" / "networks" / dataset
         assert f"--networks {place} " in there[k]
         assert "--device cuda " in trained[k]
+        assert both[k] == given[k].replace(f"{tmp_path}/a/", f"{tmp_path}/d/")
         seen = json.loads((place / "networks.json").read_text())["seen"]
         folds = {place / f"fold-{fold}" / "dcnn.onnx" for fold in seen.values()}
         assert {*folds, place / "dcnn.onnx"} == set(place.rglob("*.onnx"))

@@ -162,3 +162,35 @@ def test_time_changes_at_once_who_is_wanted_most(seed: int) -> None:
         episode.receive_all(batch, *TableSource(video.said)(episode, batch))
     assert len(chosen) == 3
     assert chosen.total() > 40
+
+
+def test_what_there_was_no_time_for_is_wanted_again_when_there_is() -> None:
+    video, names = made_video(0, n=40, n_edges=0), feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
+    video.costs.private_s[:, 2] = 50.0
+    weights = np.zeros((4, len(names)), np.float32)
+    weights[:3, 0], weights[:3, names.index("size")] = (5, -50, 20), 1
+    policy, episode = LinearPolicy(weights, extended=True), video.begin(30.0, Selection("wanted"), shared=False)
+    for expected, left_s in ((0, 30.0), (0, 29.0), (2, 1e6), (2, 1e5)):
+        episode.left_s = left_s
+        largest = most_wanted(episode.copy(), policy)
+        batch = policy(episode)
+        assert batch.descriptors[0] == largest[1] == expected
+        assert video.graph.sizes[batch.regions[0]] == video.graph.sizes[largest[0]]
+        episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+
+
+def test_looking_at_everyone_changes_no_decision() -> None:
+    for seed in range(20):
+        video = made_video(seed)
+        policy, runs = any_policy(video, seed, extended=True), list[list[tuple[int, int]]]()
+        for looks in (False, True):
+            episode, choices = video.begin(0.6 * video.full_s, Selection("wanted"), seed), list[tuple[int, int]]()
+            while len((batch := policy(episode)).regions):
+                choices += batch.choices
+                episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+                for region in range(15 if looks else 0):
+                    features_of(episode, region, extended=True)
+                    allowed_actions(episode, region)
+                    policy.action(episode, region)
+            runs.append(choices)
+        assert runs[0] == runs[1]
