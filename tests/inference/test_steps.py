@@ -10,11 +10,12 @@ from scipy.stats import chisquare, kstest
 
 from budgetseg.inference.episode import Episode, Selection
 from budgetseg.inference.heap import BELOW, NOWHERE
+from budgetseg.inference.loop import TableSource
 from budgetseg.inference.state import AGAIN, BUSY, CANDIDATE, FINISHED, N_FINISHED, UNSEEN, State
 from budgetseg.inference.steps import ORDERS, uniform
 from tests.graphs import graph_of
 from tests.inference.plain import plain_uniform
-from tests.inference.worlds import EVERYTHING, Made, finish_all, made_video
+from tests.inference.worlds import EVERYTHING, Made, any_policy, finish_all, made_video
 
 WORDS = st.integers(0, 2**63)
 
@@ -218,3 +219,14 @@ def test_candidates_stay_a_heap_whatever_happens(order: str, n: int, seed: int, 
         if episode.state.waiting[0]:
             assert episode.select() == episode.state.heap[0, 0]
             check_heaps(episode.state, n_rows)
+
+
+def test_the_heaps_of_all_descriptors_hold_while_a_policy_ranks() -> None:
+    for seed in range(20):
+        video = made_video(seed, n=25)
+        episode, policy = video.begin(0.6 * video.full_s, Selection("wanted"), seed), any_policy(video, seed, True)
+        while len((batch := policy(episode, 2)).regions):
+            check_heaps(episode.state, 3)
+            assert len(set(episode.state.waiting.tolist())) == 1
+            episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+        assert episode.n_computed > 10
