@@ -27,7 +27,7 @@ from budgetseg.simulation import Arena
 
 COSTS = "shared"
 N_SEEDS = 3
-N_STEPS, N_RUNS = 60, 3
+N_STEPS, N_RUNS, LIMIT_S = 20, 3, 300.0
 
 
 def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, ...]) -> None:
@@ -41,7 +41,7 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
             for_all = Player(own.policy, own.selection)
-            recipe = replace(Recipe().search, fractions=(fraction,) * N_RUNS, n_rounds=N_STEPS)
+            recipe = replace(Recipe().search, fractions=(fraction,) * N_RUNS, n_rounds=N_STEPS, limit_s=LIMIT_S)
             for_one = search(folds, for_all, recipe)
             _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])
 
