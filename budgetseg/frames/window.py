@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice, product
 from threading import get_ident
 
 import numpy as np
@@ -350,27 +350,35 @@ class WindowRun:
     def _ask_on(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Where painting took less than was foretold: more questions, and who hears the answers is painted again.
 
-        Only networks that have spoken are asked: another one would change what all frames hear. Answers that come too
-        late for that are of use to a larger budget.
+        As many at a time as there are threads, then one, then smaller ones. Only networks that have spoken are asked:
+        another one would change what all frames hear. Answers that come too late are of use to a larger budget.
         """
-        painting, evidence = self.paintings[-1], self.evidence
-        if painting.carry == COPY or painting.late:
+        if self.paintings[-1].carry == COPY or self.paintings[-1].late:
             return
-        spoken = {name for name in evidence.answers if self._can_ask(name)}
-        wanted = (ask for ask in chain(self._worthy(plan), self._small_change(plan)) if ask.network in spoken)
+        spoken = {name for name in self.evidence.answers if self._can_ask(name)}
+        for questions, n in product((self._worthy, self._small_change), (self.engine.threads, 1)):
+            if len(self.evidence.asks) > self.paintings[-1].n_asks:
+                return  # an answer came too late: nobody has heard it, and a replay must know of none after it
+            wanted = (ask for ask in questions(plan) if ask.network in spoken)
+            while not self.stopped() and (some := list(islice(wanted, n))) and self._ask_and_paint(some, end_s, out):
+                pass
+
+    def _ask_and_paint(self, some: Sequence[Ask], end_s: float, out: UInt8) -> bool:
+        """Whether there was time for some more questions, and for who hears the answers."""
+        painting, evidence = self.paintings[-1], self.evidence
+        hearers = evidence.hearers(some)
+        until_s = end_s - SAFETY * self._costs.again_s(painting, hearers)
+        if self._now_s() + max(self._costs.call_s(ask.network) for ask in some) > until_s:
+            return False
+        self.ask_all(some, until_s)
+        started = self._now_s()
+        if started > until_s:
+            return False
         brush = Again(self.sures[-1], (), set(painting.sharp))
-        while not self.stopped() and (some := list(islice(wanted, self.engine.threads))):
-            hearers = evidence.hearers(some)
-            until_s = end_s - SAFETY * self._costs.again_s(painting, hearers)
-            if self._now_s() + max(self._costs.call_s(ask.network) for ask in some) > until_s:
-                break
-            self.ask_all(some, until_s)
-            started = self._now_s()
-            if started > until_s:
-                break
-            evidence.paint_some(self._crew, painting.carry, hearers, out, brush)
-            self._costs.painted_again(painting, hearers, self._now_s() - started)
-            self.paintings[-1] = replace(painting, n_asks=len(evidence.asks))
+        evidence.paint_some(self._crew, painting.carry, hearers, out, brush)
+        self._costs.painted_again(painting, hearers, self._now_s() - started)
+        self.paintings[-1] = replace(painting, n_asks=len(evidence.asks))
+        return True
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""
