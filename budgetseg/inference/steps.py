@@ -130,7 +130,7 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
     """Whoever lacks a descriptor that fits is a candidate again, the least confident first: unspent time is wasted."""
     state.counts[REOPENED] = 1
     for i in range(len(state.subsets)):
-        if state.status[i] == FINISHED and _fits(world, state, i):
+        if state.status[i] == FINISHED and affordable(world, state, i):
             _join(world, state, order, i)
 
 
@@ -138,12 +138,6 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
 def _lacks(state, i):  # type: ignore[no-untyped-def]
     """Whether there is a descriptor to compute for i."""
     return state.counts[ENABLED] & ~state.subsets[i] != 0
-
-
-@inlined
-def _fits(world, state, i):  # type: ignore[no-untyped-def]
-    """Whether there is time for any of them."""
-    return affordable(world, state, i) != 0
 
 
 @inlined

@@ -106,7 +106,7 @@ def choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
 @njit(cache=True, nogil=True)
 def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
-    world, state = attach(handle)
+    _, state = attach(handle)
     while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
         if order != WANTED:
             i = calls.select(handle, order, reopen)
@@ -127,7 +127,7 @@ def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
             _put_last(state, d, i)
         else:
             visit(state, i)
-            return i, (d if wish >= 0 or state.counts[REOPENED] else world.private_s.shape[1])
+            return i, (d if wish >= 0 or state.counts[REOPENED] else len(weights) - 1)
     return -1, -1
 
 
