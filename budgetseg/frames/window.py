@@ -350,8 +350,9 @@ class WindowRun:
     def _ask_on(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Where painting took less than was foretold: more questions, and who hears the answers is painted again.
 
-        As many at a time as there are threads, then one, then smaller ones. Only networks that have spoken are asked:
-        another one would change what all frames hear. Answers that come too late are of use to a larger budget.
+        As many at a time as there are threads, then one, then smaller ones; at last edges of frames. Only networks that
+        have spoken are asked: another one would change what all frames hear. Answers that come too late are of use to a
+        larger budget.
         """
         if self.paintings[-1].carry == COPY or self.paintings[-1].late:
             return
@@ -362,6 +363,21 @@ class WindowRun:
             wanted = (ask for ask in questions(plan) if ask.network in spoken)
             while not self.stopped() and (some := list(islice(wanted, n))) and self._ask_and_paint(some, end_s, out):
                 pass
+        if len(self.evidence.asks) == self.paintings[-1].n_asks:
+            self._sharpen_on(end_s, out)
+
+    def _sharpen_on(self, end_s: float, out: UInt8) -> None:
+        """Where no question fits any more: frames that were painted plainly once more, along their edges."""
+        painting, costs, threads = self.paintings[-1], self._costs, self.engine.threads
+        plain = [t for t in spread(len(self.span)) if t in self.evidence.frames and t not in painting.sharp]
+        while not self.stopped() and (some := plain[:threads]):
+            own = replace(painting, sharp=tuple(sorted({*painting.sharp, *some})))
+            if self._now_s() + SAFETY * costs.again_s(own, some) > end_s:
+                return
+            started, painting, plain = self._now_s(), own, plain[threads:]
+            self._paint_some(own, some, out)
+            costs.painted_again(own, some, self._now_s() - started)
+            self.paintings[-1] = own
 
     def _ask_and_paint(self, some: Sequence[Ask], end_s: float, out: UInt8) -> bool:
         """Whether there was time for some more questions, and for who hears the answers."""
@@ -374,11 +390,15 @@ class WindowRun:
         started = self._now_s()
         if started > until_s:
             return False
-        brush = Again(self.sures[-1], (), set(painting.sharp))
-        evidence.paint_some(self._crew, painting.carry, hearers, out, brush)
+        self._paint_some(painting, hearers, out)
         self._costs.painted_again(painting, hearers, self._now_s() - started)
         self.paintings[-1] = replace(painting, n_asks=len(evidence.asks))
         return True
+
+    def _paint_some(self, painting: Painting, frames: Sequence[int], out: UInt8) -> None:
+        """Write labels of some frames to `out` once more."""
+        brush = Again(self.sures[-1], (), set(painting.sharp))
+        self.evidence.paint_some(self._crew, painting.carry, frames, out, brush)
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""

@@ -1,8 +1,7 @@
 """The end of a run: what is known of some supervoxels becomes a label for all of them."""
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import NamedTuple
 
 from budgetseg.crf import Memory, expand
 from budgetseg.crf.potentials import Crf, Evidence, make_potentials
@@ -12,9 +11,24 @@ from budgetseg.inference.neighbours import neighbours_of
 from budgetseg.inference.state import State
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
-__all__ = ["STAGES", "Closing"]
+__all__ = ["STAGES", "Closed", "Closing"]
 
 STAGES = ("interpolation", "potentials", "expansion")
+
+
+class Closed(NamedTuple):
+    """What came of it.
+
+    Attributes
+    ----------
+    labels : (N,)
+    probabilities : (N, L), interpolated where nothing was computed
+    n_moves : how often the expansion asked whether it was enough until it was; None if it ended by itself
+    """
+
+    labels: Int32
+    probabilities: Float32
+    n_moves: int | None
 
 
 class Closing:
@@ -29,37 +43,33 @@ class Closing:
 
     Attributes
     ----------
-    probabilities : (N, L), of the last time
-    labels : (N,), of the last time; None before the first
-    n_moves : how often the last expansion asked whether it was enough until it was; None if it ended by itself
+    last : what came of the last time, which the next one begins with; None before the first
     """
 
     def __init__(self, crf: Crf, prior: Float64, starts: Int64, graph: Graph) -> None:
         self._crf, self._prior, self._starts, self._graph = crf, prior, starts, graph
         self._neighbours = neighbours_of(graph)
         self._memory = Memory()
-        self.probabilities: Float32 = np.empty((len(graph), len(prior)), np.float32)
-        self.labels: Int32 | None = None
-        self.n_moves: int | None = None
+        self.last: Closed | None = None
 
     def foretold_s(self, books: Books) -> float:
-        """Seconds that it takes the next time."""
-        return sum(books.foretold_s(self._line(stage), self._work) for stage in STAGES)
+        """Seconds that it takes the next time; no more than the first, for once slow is not always slow."""
+        return sum(min(books.foretold_s(line, self._work) for line in {stage, self._line(stage)}) for stage in STAGES)
 
     def __call__(
         self, state: State, inputs: Float32, books: Books, enough: Callable[[], bool] = lambda: False
-    ) -> Int32:
-        """Label of every supervoxel, (N,); the expansion stops early, with what it has, when it is enough."""
+    ) -> Closed:
+        """Labels of all supervoxels; the expansion stops early, with what it has, when it is enough."""
         with books.stage("interpolation", self._work, self._line("interpolation")):
-            self.probabilities = interpolate(state.said, state.subsets > 0, self._neighbours, self._prior)
+            probabilities = interpolate(state.said, state.subsets > 0, self._neighbours, self._prior)
         with books.stage("potentials", self._work, self._line("potentials")):
-            evidence = Evidence(self.probabilities, inputs, state.subsets, self._starts)
+            evidence = Evidence(probabilities, inputs, state.subsets, self._starts)
             problem = make_potentials(self._crf, evidence, self._graph)
-        asked = _Counted(enough)
+        asked, start = _Counted(enough), None if self.last is None else self.last.labels
         with books.stage("expansion", self._work, self._line("expansion")):
-            self.labels = expand(problem, self.labels, self._memory, asked)
-        self.n_moves = asked.n if asked.was_enough else None
-        return self.labels
+            labels = expand(problem, start, self._memory, asked)
+        self.last = Closed(labels, probabilities, asked.n if asked.was_enough else None)
+        return self.last
 
     @property
     def _work(self) -> float:
@@ -67,7 +77,7 @@ class Closing:
 
     def _line(self, stage: str) -> str:
         """What its costs are known by: the first time is another matter than later ones."""
-        return stage if self.labels is None else f"{stage} again"
+        return stage if self.last is None else f"{stage} again"
 
 
 class _Counted:

@@ -237,14 +237,12 @@ class _Job:
                 run.close()
                 run.paint(out)
             painted.append(len(run.closings) - 1)
-            opinions.append(run.closing.probabilities)  # every closing makes new ones
+            opinions.append(run.closed.probabilities)  # every closing makes new ones
             self.parts[j].append(self._carried(out, j, n_done))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
-        closing = run.closing
-        self.done.whys.append(
-            Why(n_done, run.known(), opinions, closing.labels, run.trace, run.closings, painted)  # type: ignore[arg-type]
-        )
+        told = run.trace, run.closings, painted
+        self.done.whys.append(Why(n_done, run.known(), opinions, run.closed.labels, *told))
 
     def _budgets_s(self, run: WindowRun, n_done: int) -> list[tuple[float, float]]:
         """Seconds for this window at every budget, and for all windows up to now, or all there are."""

@@ -17,7 +17,7 @@ from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.errors import UsageError
-from budgetseg.inference.closing import Closing
+from budgetseg.inference.closing import Closed, Closing
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import NOTHING, Batch, Choice, Episode
 from budgetseg.inference.ledger import Books, Ledger
@@ -39,7 +39,7 @@ MARGIN_S = 0.003  # that the end leaves
 SLACK = 1.2  # a descriptor must fit even if it takes so many times what is foretold
 HOPE, WORTH_S = 3.0, 0.02  # times too long may be over sooner, where nothing else fits and so many seconds are left
 MANY, TOGETHER_S = 32, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
-WORTH = 0.01  # of the budget; less than this left for descriptors is not worth going on for
+WORTH = 0.003  # of the budget; less than this left for descriptors is not worth going on for
 
 
 class Step(NamedTuple):
@@ -189,7 +189,9 @@ class WindowRun:
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s(), may_try=True)  # type: ignore[misc]
             if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s)):
                 return work_left  # the labels that are there will do
-            self.close(lambda end_s=end_s: self._now_s() > end_s)  # type: ignore[misc]
+            latest_s = deadline_s - paint_s - after_s if has_labels else np.inf
+            if not self.close(lambda end_s=end_s: self._now_s() > end_s, latest_s):  # type: ignore[misc]
+                return work_left
             paint_s, has_labels = min(self.paint(out), self._paint_s()), True  # once slow is not always slow
             if not work_left or self.stopped():
                 return work_left
@@ -287,18 +289,28 @@ class WindowRun:
         self.episode.lose([own for own, key in keys.items() if key not in cache and not cache.is_in_the_making(key)])
         self.episode.give_up(choice[0])
 
-    def close(self, enough: Callable[[], bool] = lambda: False) -> None:
-        """Labels of supervoxels from what is known now."""
-        self.closing(self.episode.state, self.source.inputs, self.books, enough)
-        self.closings.append((len(self.trace), self.closing.n_moves))
+    def close(self, enough: Callable[[], bool] = lambda: False, latest_s: float = np.inf) -> bool:
+        """Labels of supervoxels from what is known now; False where they came too late, and all is as before."""
+        before = self.closing.last
+        closed = self.closing(self.episode.state, self.source.inputs, self.books, enough)
+        if self._now_s() > latest_s:
+            self.closing.last = before
+            return False
+        self.closings.append((len(self.trace), closed.n_moves))
+        return True
+
+    @property
+    def closed(self) -> Closed:
+        """What came of the last time that it was closed in time."""
+        if self.closing.last is None:
+            raise ValueError("close before you paint")
+        return self.closing.last
 
     def paint(self, out: UInt8) -> float:
         """Labels of all pixels, (T, H, W); the seconds that it took."""
-        if self.closing.labels is None:
-            raise ValueError("close before you paint")
         began_s, (line, work) = self._now_s(), self.engine.painting(out.size)
         with self.books.stage(line, work):
-            paint(self.closing.labels, self.scene.supervoxels.ids, out, self.engine.threads)
+            paint(self.closed.labels, self.scene.supervoxels.ids, out, self.engine.threads)
         return self._now_s() - began_s
 
     def replay(self, trace: Sequence[Step], n_moves: int | None) -> None:
@@ -344,10 +356,10 @@ class WindowRun:
         return self._now_s() + self.closing.foretold_s(self.books) > end_s
 
     def _margin_s(self, deadline_s: float, has_labels: bool = False) -> float:
-        """For what cannot be foretold; where there are labels already, others may have their turns."""
-        if deadline_s == np.inf:
+        """For what cannot be foretold; none where there are labels already, which will do if others come too late."""
+        if has_labels or deadline_s == np.inf:
             return 0.0
-        turns_s = 0.0 if has_labels else self.engine.stages.contention.waiting * TURNS_S
+        turns_s = self.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + min(turns_s, MOST_TURNS * deadline_s)
 
 

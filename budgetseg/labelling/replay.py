@@ -59,7 +59,7 @@ def _play(run: WindowRun, window: WindowTrace) -> list[tuple[UInt8, Float32]]:
         for _ in range(window.painted.count(k)):
             out = np.empty(run.frames.shape[:3], np.uint8)
             run.paint(out)
-            found.append((out, run.closing.probabilities))
+            found.append((out, run.closed.probabilities))
     run.compute(window.steps[n_done:])  # for which there was no time to close
     return found
 
@@ -72,8 +72,7 @@ def _check_fits(run: WindowRun, window: WindowTrace) -> None:
 
 
 def _why(run: WindowRun, window: WindowTrace, start: int, opinions: Sequence[Float32]) -> Why:
-    closing = run.closing
-    if closing.labels is None:
+    if run.closing.last is None:
         raise UsageError("the trace has a window that was never labelled; label the video anew")
     told = window.steps, window.closings, window.painted
-    return Why(start, run.known(), opinions, closing.labels, *told)
+    return Why(start, run.known(), opinions, run.closed.labels, *told)

@@ -14,6 +14,7 @@ import pytest
 
 from budgetseg.descriptors.late import LateError
 from budgetseg.errors import UsageError
+from budgetseg.frames.brush import Again, Hurried
 from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.label import WindowTrace, label_frames, replay_frames
@@ -146,6 +147,24 @@ def test_where_painting_is_over_sooner_than_was_known_more_is_asked(
     again = replay_frames(own, video, labelled.windows, 60, 1)
     assert np.array_equal(again.labels[0], labelled.labels[0])
     assert np.array_equal(again.confidence, labelled.confidence)
+
+
+def test_what_no_question_fits_into_is_spent_on_edges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where painting was so slow that it followed none."""
+    clock, video = Clock(), write_images(tmp_path / "f", street(20))
+    own = engine(clock, {"dcnn": 0.1})
+
+    def plainly(brush: Hurried, t: int, probabilities: Float32, top: UInt8, _: UInt8 | None, out: UInt8) -> None:
+        Again(brush.sure, (), ()).paint(t, probabilities, top, None, out)
+
+    monkeypatch.setattr(Hurried, "paint", plainly)
+    monkeypatch.setattr(Hurried, "fits_edges", lambda *_: False)
+    labelled = label_frames(own, video, budgets(0.55), clock=clock)
+    (window,) = labelled.windows
+    assert window.paintings[0].sharp == tuple(range(20))
+    assert labelled.ledgers[0].stages["fusing and pixels"].count == 1 + 20
+    again = replay_frames(own, video, labelled.windows, 20, 1)
+    assert np.array_equal(again.labels[0], labelled.labels[0])
 
 
 def test_a_trace_of_frames_that_were_not_read_is_refused() -> None:

@@ -147,11 +147,29 @@ def test_a_replay_computes_the_same_and_finds_the_same(engine: Engine, frames: U
     run, again = prepared(engine, frames), prepared(engine, frames, seed=1)
     run.spend(lambda: 0.3 * run.full_s() - run.books.ledger.descriptors_s)
     run.close()
-    again.replay(run.trace, run.closing.n_moves)
+    again.replay(run.trace, run.closed.n_moves)
     assert np.array_equal(again.known().subsets, run.known().subsets)
     assert np.array_equal(again.known().said, run.known().said)
-    assert again.closing.labels is not None
-    assert (again.closing.labels == run.closing.labels).all()
+    assert (again.closed.labels == run.closed.labels).all()
+
+
+def test_labels_that_come_too_late_are_left_out_and_a_replay_does_not_know_of_them(
+    engine: Engine, frames: UInt8
+) -> None:
+    run, again = prepared(engine, frames), prepared(engine, frames)
+    run.spend(lambda: 0.1 * run.full_s() - run.books.ledger.descriptors_s)
+    assert run.close()
+    first = run.closed
+    run.spend(lambda: 0.5 * run.full_s() - run.books.ledger.descriptors_s)
+    assert not run.close(latest_s=0.0)
+    assert run.closed is first
+    assert len(run.closings) == 1
+    assert run.close()
+    for n_steps, n_moves in run.closings:
+        again.replay(run.trace[len(again.trace) : n_steps], n_moves)
+        again.trace = run.trace[:n_steps]
+    assert not np.array_equal(run.closed.labels, first.labels)
+    assert np.array_equal(again.closed.labels, run.closed.labels)
 
 
 def test_what_is_known_is_not_computed_again(engine: Engine, frames: UInt8, model: Model) -> None:
@@ -306,8 +324,7 @@ def test_what_painting_took_less_than_was_known_is_spent(engine: Engine) -> None
         labels, work_left = labelled(run, deadline_s)
         used.append((time.perf_counter() - started) / deadline_s)
         assert run.books.ledger.stages["pixels"].count == len(run.closings)
-        assert run.closing.labels is not None
-        assert np.array_equal(labels, run.closing.labels[run.scene.supervoxels.ids])
+        assert np.array_equal(labels, run.closed.labels[run.scene.supervoxels.ids])
         if work_left and len(run.closings) > 1 and used[-1] > 0.7:
             return
     pytest.fail(f"as foretold, it would have ended after 0.4 of the time; it ended after {used}")
