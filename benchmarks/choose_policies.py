@@ -6,10 +6,10 @@ policies for both kinds of costs, or one of them, and its work folder.
 `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the
 choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 40 steps or 200 s
 of computing, in short clips, in long ones, and in long ones for small budgets alone, as training does. `unseen`: mean
-scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by weights set by
-hand, and by those that direct search finds from there in the other videos, with folds, as training does, and where all
-of the others both tell and judge its steps. A score is what is maximised in training: global accuracy, class average,
-or between them.
+scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by gain per cost,
+as the other videos tell it, and by what direct search finds from there in the other videos, with folds, as training
+does, and where all of the others both tell and judge its steps. A score is what is maximised in training: global
+accuracy, class average, or between them.
 """
 
 import os
@@ -24,7 +24,7 @@ from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import Recipe, first_policy, folds_of, judge_of
+from budgetseg.learning.policies import Recipe, first_player, folds_of, judge_of
 from budgetseg.learning.search import Fold, search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
@@ -87,7 +87,7 @@ def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
 
 def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001
     whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
-    start, lines = Player(first_policy(model, among), SELECTIONS[METHOD]), []
+    start, lines = first_player(whole, METHOD), []
     for name, lengths in CLIPS.items():
         policies.CLIP, policies.LONG = lengths
         found = search(folds_of(arenas, among, whole.balance, whole.cores), start, SEARCH)
@@ -96,12 +96,12 @@ def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
 
 
 def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
-    start, rows = Player(first_policy(model, among), SELECTIONS[METHOD]), list[list[list[float]]]()
+    rows = list[list[list[float]]]()
     for video in range(len(arenas)):
         how = among, balance_of(model), os.cpu_count() or 1
         judge = Judge(arenas[video : video + 1], *how)
         others = [arena for k, arena in enumerate(arenas) if k != video]
-        folds = folds_of(others, *how)
+        start, folds = first_player(Judge(others, *how), METHOD), folds_of(others, *how)
         every = judge_of([clip for other in others for clip in clips_of(other, LONG)], *how)
         found = search(folds, start, replace(SEARCH, limit_s=len(folds) * SEARCH.limit_s))
         in_all = search([Fold(every, every)], start, SEARCH)
@@ -109,7 +109,7 @@ def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs
         pairs = zip(players, BUDGETS, strict=True)
         rows.append([[_score(judge, player, fraction) for player in own] for own, fraction in pairs])
     lines = zip(
-        ("static plan", "set by hand", "found", "found without folds"), np.mean(rows, axis=0).T.tolist(), strict=True
+        ("static plan", "gain per cost", "found", "found without folds"), np.mean(rows, axis=0).T.tolist(), strict=True
     )
     return "".join(_line(name, scores) for name, scores in lines)
 

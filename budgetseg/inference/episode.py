@@ -68,11 +68,13 @@ class Selection:
     order : a name in `ORDERS`
     start : share of the supervoxels that are candidates from the beginning, at least one of them
     reopen : whether to go on with what was finished when nothing else is left to do
+    enabled : descriptors that may be computed, as bits; -1 for all
     """
 
     order: str = "random"
     start: float = 1.0
     reopen: bool = True
+    enabled: int = -1
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
@@ -110,8 +112,12 @@ class Episode:
         seed: int = 0,
         enabled: int = -1,
     ) -> "Episode":
-        """An episode before its first decision; `enabled` are the descriptors that may be computed, as bits."""
+        """An episode before its first decision; `enabled` are the descriptors that make up the full cost, as bits.
+
+        Of these, those that the selection leaves out are not computed.
+        """
         episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled), selection or Selection())
+        episode.state.counts[ENABLED] &= episode.selection.enabled
         n = max(1, round(episode.selection.start * len(episode.state.subsets)))
         seed_candidates(world, episode.state, episode.order, n)
         return episode

@@ -241,18 +241,16 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as foretold."""
     seconds = cost_of(world, state, i, d)
     withdraw(state, i)
-    cell, is_new = i * world.private_s.shape[1] + d, False
+    cell = i * world.private_s.shape[1] + d
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         r = world.needed[k]
         if not state.made[r]:
             state.made[r] = True
             state.due_s[r] = 0.0
-            is_new |= world.users_first[r + 1] - world.users_first[r] > 1
             for u in range(world.users_first[r], world.users_first[r + 1]):
                 state.outdated[world.users[u]] |= world.used_for[r]
-    if is_new and order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
-        for k in range(world.first[i], world.first[i + 1]):
-            _outdate(state, world.others[k])
+                if order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
+                    _outdate(state, world.users[u])
     return seconds
 
 

@@ -1,7 +1,8 @@
 """Policies for a model: every learned method, among hand-made descriptors and with a network, for each kind of costs.
 
-    clips of the training videos, as classifiers see them that have not seen them
-        ─► gain per cost, set by hand ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
+    training videos, as classifiers see them that have not seen them
+        ─► what descriptors add to each other ─► gain per cost ─► which of them to do without
+        ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
 
 One policy serves every budget: what is left is among its features.
 """
@@ -19,6 +20,7 @@ from budgetseg.errors import UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
+from budgetseg.learning.gains import LEAST, Gains, find_gains
 from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import SMALL, Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
@@ -34,7 +36,16 @@ from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["Recipe", "first_policy", "folds_of", "judge_of", "judges_of", "learn_policies", "n_policies"]
+__all__ = [
+    "Recipe",
+    "first_player",
+    "first_policy",
+    "folds_of",
+    "judge_of",
+    "judges_of",
+    "learn_policies",
+    "n_policies",
+]
 
 CLIP, LONG = 1500, 6000
 """Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
@@ -48,6 +59,19 @@ _SEARCH = SearchRecipe(BUDGETS, n_rounds=40, every=5)
 
 N_FOLDS = 5
 """Of direct search, at most."""
+
+FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0, "time for each": 1.0}
+FIRST_COSTS = {"cost": -0.3, "share": -0.5}
+BELIEVED = 0.4
+"""Weights that learning begins with, and what those of gains are multiplied with: chosen in training videos of both
+datasets, with and without a network, for both kinds of costs together."""
+
+EAGER = {"wanted": 10.0, "unsure": 2.4, "random": 2.4}
+"""How far descriptors are ahead of Finished at first: far where the policy selects, since time that is left is wasted;
+where it does not, whoever was selected must be left for others before all of its descriptors are there."""
+
+N_SUBSETS = 4
+"""The best subsets of descriptors, which a policy may do with instead of all."""
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
@@ -108,7 +132,8 @@ def learn_policies(
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
     what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
-    mark, policies = mark_of(learned, what), []
+    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST
+    mark, policies = mark_of(learned, (what, how)), []
     for costs in recipe.costs:
         arenas: list[Arena] = []
         for method, among in _wanted(learned.model.classifiers.names, recipe):
@@ -158,17 +183,28 @@ def folds_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, core
     return folds
 
 
-def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
-    """Gain per cost: the larger and the more doubtful a supervoxel, the cheaper a descriptor, the rather."""
+def first_player(judge: Judge, method: str) -> Player:
+    """Gain per cost, among the descriptors that a judge allows, or those with which it is best over all budgets."""
+    gains, selection = find_gains(judge), SELECTIONS[method]
+    policy = first_policy(judge.arenas[0].model, gains, selection.order)
+    others = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
+    sets = dict.fromkeys((gains.bits, *gains.best(N_SUBSETS)))
+    players = [Player(policy, replace(selection, enabled=own | others)) for own in sets]
+    return players[int(np.argmax(judge.scores(players, judge.trials(BUDGETS, 1))))]
+
+
+def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
+    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
     h = model.classifiers
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
     for d, name in enumerate(h.names):
-        wanted = {"1": 2.0, "size": 1.0, "own doubt": 1.0, "neighbours' doubt": 0.5, "time for each": 1.0}
-        wanted |= {f"cost of {name}": -0.3, f"share of {name}": -0.7}
-        if name in h.opinions:
-            wanted["1"] += 1.0  # what it says is worth more than colours
-        if name not in among:
+        wanted = FIRST | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
+        if name in gains.among:
+            added = gains.of(name)
+            wanted["1"] = EAGER[order] + BELIEVED * added.pop("")
+            wanted |= {f"has {other}": BELIEVED * weight for other, weight in added.items()}
+        else:
             wanted["1"] = -50.0  # for whoever has time to spare
         for feature, weight in wanted.items():
             weights[d, names.index(feature)] = weight
@@ -178,17 +214,18 @@ def first_policy(model: Model, among: Sequence[str]) -> LinearPolicy:
 def _learn(
     arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
 ) -> LearnedPolicy:
+    whole = Judge(arenas, among, recipe.balance, cores)
+    first = first_player(whole, method)
     train, held_out = judges_of(arenas, among, recipe.balance, cores)
-    player = Player(first_policy(arenas[0].model, among), SELECTIONS[method])
-    player = iterate(train, held_out, player, recipe.capi, recipe.seed, journal.round)
+    player = iterate(train, held_out, first, recipe.capi, recipe.seed, journal.round)
     folds = folds_of(arenas, among, recipe.balance, cores)
     player = search(folds, player, recipe.search, recipe.seed, journal.found)
-    weights = first_policy(arenas[0].model, among).weights
+    weights = first.policy.weights.copy()
     learned = [arenas[0].model.classifiers.names.index(name) for name in among]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
     player = replace(player, policy=LinearPolicy(weights, extended=True))
-    expected = _expected(Judge(arenas, among, recipe.balance, cores), player)
-    return LearnedPolicy(method, tuple(among), arenas[0].pricing, player.policy, expected)
+    how = player.policy, _expected(whole, player), player.selection.enabled
+    return LearnedPolicy(method, tuple(among), arenas[0].pricing, *how)
 
 
 def _expected(judge: Judge, player: Player) -> tuple[Expected, ...]:
@@ -218,7 +255,8 @@ def _read(place: Path, mark: str, model: Model) -> LearnedPolicy | None:
         weights: Float32 = load_file(place / "policy.safetensors")["weights"]
         expected = tuple(Expected(*one) for one in card["expected"])
         policy = LinearPolicy(weights, extended=True)
-        found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected)
+        how = policy, expected, card["uses"]
+        found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], *how)
         found.check(len(model.classifiers.names), model.classifiers.n_labels)
     except (OSError, ValueError, LookupError, TypeError, SafetensorError, UsageError):
         return None  # learned again in minutes
@@ -226,7 +264,7 @@ def _read(place: Path, mark: str, model: Model) -> LearnedPolicy | None:
 
 
 def _write(place: Path, mark: str, policy: LearnedPolicy, journal: Journal) -> None:
-    card = {"of": mark, "method": policy.method, "among": policy.among, "costs": policy.costs}
+    card = {"of": mark, "method": policy.method, "among": policy.among, "costs": policy.costs, "uses": policy.uses}
     with atomic_folder(place) as part:
         save_file({"weights": policy.policy.weights}, part / "policy.safetensors")
         (part / "policy.json").write_text(json.dumps(card | {"expected": policy.expected}) + "\n")

@@ -157,7 +157,7 @@ def _read_whole(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers
 
 def _card_of(own: LearnedPolicy) -> dict[str, Any]:
     card = {"method": own.method, "among": list(own.among), "costs": own.costs, "extended": own.policy.extended}
-    return card | {"expected": [list(one) for one in own.expected]}
+    return card | {"expected": [list(one) for one in own.expected], "uses": own.uses}
 
 
 def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers) -> LearnedPolicy:
@@ -165,7 +165,8 @@ def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers
     h.subset_of(card["among"])
     expected = tuple(Expected(*map(float, one)) for one in card["expected"])
     policy = LinearPolicy(weights, bool(card["extended"]))
-    found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected)
+    uses = int(card.get("uses", -1))  # all, in models of before
+    found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected, uses)
     found.check(len(h.names), h.n_labels)
     return found
 

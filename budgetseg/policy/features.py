@@ -12,7 +12,7 @@ from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
 from budgetseg.inference.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
-__all__ = ["EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features", "time_at", "time_left"]
+__all__ = ["CERTAIN", "EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features", "time_at", "time_left"]
 
 EXTRAS = (
     "own confidence",

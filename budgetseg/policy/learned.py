@@ -1,7 +1,7 @@
 """A policy that was learned: what it ranks, whom it selects first, and how accurate it is to be expected."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ class LearnedPolicy:
     costs : "shared" or "unshared", that it was learned under
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
+    uses : descriptors of the model that it ever computes, as bits, since others would not help; -1 for all
     """
 
     method: str
@@ -52,6 +53,7 @@ class LearnedPolicy:
     costs: str
     policy: LinearPolicy
     expected: tuple[Expected, ...] = ()
+    uses: int = -1
 
     def __post_init__(self) -> None:
         if self.method not in SELECTIONS:
@@ -66,14 +68,16 @@ class LearnedPolicy:
 
     @property
     def selection(self) -> Selection:
-        """Who is selected first."""
-        return SELECTIONS[self.method]
+        """Who is selected first, and what may be computed."""
+        return replace(SELECTIONS[self.method], enabled=self.uses)
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""
         shape = n_descriptors + 1, n_features(n_descriptors, n_labels, self.policy.extended)
         if self.policy.weights.shape != shape:
             raise UsageError(f"weights of a policy must be {shape}. Got {self.policy.weights.shape}")
+        if not self.uses & (1 << n_descriptors) - 1:
+            raise UsageError(f"a policy must use one of the {n_descriptors} descriptors at least. Got {self.uses:b}")
 
 
 def learned_for(

@@ -13,9 +13,18 @@ from budgetseg.errors import UsageError
 from budgetseg.learning import policies
 from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
+from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import Recipe, first_policy, folds_of, judges_of, learn_policies, n_policies
+from budgetseg.learning.policies import (
+    Recipe,
+    first_player,
+    first_policy,
+    folds_of,
+    judges_of,
+    learn_policies,
+    n_policies,
+)
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.policy.features import feature_names
@@ -49,6 +58,7 @@ def found(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Found:
 
 def assert_same(one: LearnedPolicy, other: LearnedPolicy) -> None:
     assert (one.method, one.among, one.costs, one.expected) == (other.method, other.among, other.costs, other.expected)
+    assert one.uses == other.uses
     assert np.array_equal(one.policy.weights, other.policy.weights)
 
 
@@ -156,6 +166,8 @@ def test_policies_are_learned_again_where_something_else_was_learned(
         ("LONG", 7000),
         ("SMALL", 0.1),
         ("FEW", 7),
+        ("FIRST", {"size": 2.0}),
+        ("BELIEVED", 0.5),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(policies, name, other)  # the same weights would mean another policy, or be others
@@ -249,7 +261,8 @@ def wanted(changes: dict[str, float], among: tuple[str, ...] = NAMES) -> list[fl
     features[0] = 1
     for name, value in changes.items():
         features[names.index(name)] = value
-    scores = first_policy(MODEL, among).weights @ features
+    gains = find_gains(Judge([random_arena()], among, 0.3))
+    scores = first_policy(MODEL, gains, "wanted").weights @ features
     return list((scores[:-1] - scores[-1]).tolist())
 
 
@@ -262,5 +275,42 @@ def test_at_first_the_large_the_doubtful_and_the_cheap_are_wanted_most() -> None
             assert apart[d] < 0
             assert not np.delete(apart, d).any()
     assert min(wanted({}, HAND_MADE)[:4]) > 0 > wanted({}, HAND_MADE)[4] + 40
-    networks = replace(MODEL, classifiers=replace(MODEL.classifiers, opinions=("dcnn",)))
-    assert first_policy(networks, NAMES).weights[4, 0] > first_policy(MODEL, NAMES).weights[4, 0]
+
+
+def test_at_first_what_adds_much_is_wanted_more_and_less_where_another_says_the_same() -> None:
+    gains = find_gains(Judge([random_arena()], NAMES, 0.3))
+    for d, name in enumerate(NAMES):
+        bit, alike = 1 << d, NAMES[d - 1]
+        both = np.array([subset >> d & 1 and subset >> NAMES.index(alike) & 1 for subset in range(32)], bool)
+        worse = replace(gains, scores=np.where(both, -1.0, gains.scores))  # it harms where the other is there
+        there = {f"has {alike}": 1.0}
+        assert change(worse, d, there) < change(gains, d, there)
+        better = replace(gains, scores=np.where(np.arange(32) & bit > 0, gains.scores + 1.0, gains.scores))
+        assert change(better, d, {}) > change(gains, d, {})
+        assert name in gains.among
+
+
+def change(gains: Gains, d: int, features: dict[str, float]) -> float:
+    """How much descriptor d is wanted at first with these features."""
+    names = feature_names(NAMES, MODEL.classes.names, extended=True)
+    weights = first_policy(MODEL, gains, "wanted").weights[d]
+    return float(weights[0] + sum(value * weights[names.index(name)] for name, value in features.items()))
+
+
+def test_who_is_selected_in_turn_is_left_for_others_sooner() -> None:
+    gains = find_gains(Judge([random_arena()], NAMES, 0.3))
+    constants = {order: first_policy(MODEL, gains, order).weights[:-1, 0] for order in ("wanted", "unsure", "random")}
+    assert (constants["wanted"] > constants["unsure"] + 5).all()
+    assert np.array_equal(constants["unsure"], constants["random"])
+
+
+def test_descriptors_that_do_not_help_over_all_budgets_are_done_without() -> None:
+    """Of classifiers that say the truth with one of them alone, and lie with any other."""
+    arena, own = random_arena(30), 1 << NAMES.index("hog")
+    truth = np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)]
+    said = np.stack([truth if subset == own else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
+    judge = Judge([replace(arena, said=np.ascontiguousarray(said))], NAMES, 0.0)
+    for method in SELECTIONS:
+        assert first_player(judge, method).selection == replace(SELECTIONS[method], enabled=own)
+    few = Judge([replace(arena, said=np.ascontiguousarray(said))], HAND_MADE, 0.0)
+    assert first_player(few, "budget-wanted").selection.enabled == own | 1 << NAMES.index("dcnn")  # for who has time

@@ -283,7 +283,7 @@ def learned_policy(method: str, seed: int) -> LearnedPolicy:
     shape = len(LENGTHS) + 1, n_features(len(LENGTHS), 3, True)
     weights = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
     expected = Expected(0.02, 0.1, 0.2), Expected(0.5, 1 / 3, 2 / 3)
-    return LearnedPolicy(method, ("hog", "dcnn"), "unshared", LinearPolicy(weights, extended=True), expected)
+    return LearnedPolicy(method, ("hog", "dcnn"), "unshared", LinearPolicy(weights, extended=True), expected, 1 + seed)
 
 
 @pytest.fixture

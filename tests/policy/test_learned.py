@@ -1,5 +1,7 @@
 """Learned policies: what they are for, and what may be expected of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,13 @@ def test_each_method_has_its_order_of_selection() -> None:
     orders = {method: learned(method).selection.order for method in SELECTIONS}
     assert orders == {"budget-rndrnk": "random", "budget-nhbrnk": "unsure", "budget-wanted": "wanted"}
     assert [learned(method).selection.reopen for method in SELECTIONS] == [False, False, True]  # the paper's do not
+
+
+def test_what_it_does_without_is_not_computed() -> None:
+    assert learned().selection.enabled == -1
+    assert replace(learned(), uses=0b01).selection == replace(SELECTIONS["budget-wanted"], enabled=0b01)
+    with pytest.raises(UsageError, match=r"^a policy must use one of the 2 descriptors at least\. Got 100$"):
+        replace(learned(), uses=0b100).check(2, 3)
 
 
 def test_what_makes_no_sense_is_refused() -> None:

@@ -164,6 +164,25 @@ def test_time_changes_at_once_who_is_wanted_most(seed: int) -> None:
     assert chosen.total() > 40
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_who_shares_what_was_paid_for_is_ranked_again_at_once(seed: int) -> None:
+    """Nobody hears of anybody here, so that it is what others have paid for that makes a descriptor cheap."""
+    video = made_video(seed, n=40, n_edges=0)
+    video.costs.resource_s[:] = 50.0  # dear beside what descriptors cost themselves
+    names = feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
+    weights = np.zeros((4, len(names)), np.float32)
+    weights[:3, 0], weights[:3, names.index("size")] = 50, 0.5
+    for d, name in enumerate("abc"):
+        weights[d, names.index(f"cost of {name}")] = -1
+    policy, episode = LinearPolicy(weights, extended=True), video.begin(2 * video.full_s, Selection("wanted"))
+    n_chosen = 0
+    while len((batch := policy(episode.copy())).regions):
+        assert batch.choices[0] == most_wanted(episode, policy)
+        batch, n_chosen = policy(episode), n_chosen + 1
+        episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+    assert n_chosen > 60
+
+
 def test_what_there_was_no_time_for_is_wanted_again_when_there_is() -> None:
     video, names = made_video(0, n=40, n_edges=0), feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
     video.costs.private_s[:, 2] = 50.0
