@@ -6,8 +6,7 @@ plan ─► read ─► the first key frames ─► plan again ─► flow ─�
 
 import logging
 import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, product
@@ -22,8 +21,9 @@ from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
-from budgetseg.frames.order import fill, key_frames, spread
+from budgetseg.frames.order import spread
 from budgetseg.frames.plan import COPY, FINE, Plan, Prices, Recipe, choose
+from budgetseg.frames.questions import Questions
 from budgetseg.frames.reader import Reader
 from budgetseg.frames.reading import Reading, Rest
 from budgetseg.inference.ledger import Ledger
@@ -77,8 +77,7 @@ class WindowRun:
         self._crew, self._reader, self._now_s = crew, reader, now_s
         parts = self.evidence, span, self._costs, ledger, engine.threads
         self._reading = Reading(reader, *parts, now_s, lambda: self.stopped())
-        self._recipes: Sequence[Recipe] = engine.recipes
-        self._issued: list[Ask] = []
+        self._questions = Questions(engine, self.evidence)
         self._home = get_ident()
 
     @property
@@ -90,18 +89,18 @@ class WindowRun:
 
     def plan(self, left_s: float, decoding: float = 1.0) -> Plan | None:
         """The best plan for so many seconds, if decoding costs so many times what is known of it; None for none."""
-        return choose(len(self.span), left_s, self._prices(decoding), self._recipes, self._reading.strides)
+        return choose(len(self.span), left_s, self._prices(decoding), self._questions.recipes, self._reading.strides)
 
     def full_s(self) -> float:
         """Seconds that everything would cost."""
-        prices, best = self._prices(), self._recipes[-1]
+        prices, best = self._prices(), self._questions.recipes[-1]
         n = len(self.span)
         each_s = best.views * prices.ask_s[best.network] + prices.sharp_s
         carry = COPY if self._reading.is_sparse else FINE
         return prices.base_s(1, carry) + prices.paint_s(carry, 1.0) + n * each_s
 
     def _prices(self, decoding: float = 1.0) -> Prices:
-        asked = {recipe: self._n_answered(recipe) for recipe in self._recipes}
+        asked = {recipe: self._n_answered(recipe) for recipe in self._questions.recipes}
         return Prices(
             partial(self._base_s, decoding=decoding),
             lambda carry, k: SAFETY * self._costs.paint_s(carry, k),
@@ -112,7 +111,7 @@ class WindowRun:
 
     def _ask_s(self) -> dict[str, float]:
         """For a question to each network."""
-        return {recipe.network: self._costs.ask_s(recipe.network) for recipe in self._recipes}
+        return {recipe.network: self._costs.ask_s(recipe.network) for recipe in self._questions.recipes}
 
     def _n_answered(self, recipe: Recipe) -> int:
         answers = self.evidence.answers.get(recipe.network, {}).values()
@@ -154,7 +153,7 @@ class WindowRun:
         self._close(plan, end_s, out)
         if work_left:
             self._ask_on(plan, end_s, out)
-        self.ledger.next_s = self._next_s(plan) if work_left else 0.0
+        self.ledger.next_s = self._questions.next_s(plan, self._costs.call_s) if work_left else 0.0
         return work_left or self._reader.alone is not None
 
     def _say_plan(self, plan: Plan | None) -> None:
@@ -169,7 +168,7 @@ class WindowRun:
         """Read frames and ask questions again, those that are not there yet."""
         self._reading.again(read)
         known = set(self.evidence.asks)
-        self._crew.each(self._issue(ask for ask in asks if ask not in known), self._answer)
+        self._crew.each(self._questions.issue(ask for ask in asks if ask not in known), self._answer)
         self.evidence.asks[len(known) :] = [ask for ask in asks if ask not in known]
 
     def replay(
@@ -186,7 +185,7 @@ class WindowRun:
 
     def ask_all(self, asks: Iterable[Ask], until_s: float = math.inf) -> None:
         """Ask, and learn what it costs; who has not answered by then is not waited for."""
-        self._spend(self._issue(asks), lambda: until_s - self._now_s())
+        self._spend(self._questions.issue(asks), lambda: until_s - self._now_s())
 
     def _begin(self, end_s: float) -> Plan | None:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
@@ -205,9 +204,9 @@ class WindowRun:
         """By the plan, a question for each thread; one to the cheapest network, where no plan fits any more."""
         plan, decoded = self.plan(end_s - self._now_s()), self.evidence.decoded
         if plan is not None:
-            network, keys = plan.recipe.network, self._keys(plan)[: self.engine.threads]
+            network, keys = plan.recipe.network, self._questions.keys(plan)[: self.engine.threads]
         else:
-            network, keys = self._recipes[0].network, decoded[len(decoded) // 2 :][:1]
+            network, keys = self._questions.recipes[0].network, decoded[len(decoded) // 2 :][:1]
         asks = (Ask(network, key) for key in keys)
         self.ask_all(asks, end_s - self._costs.paint_s(COPY, float(len(self.span))))
 
@@ -250,88 +249,34 @@ class WindowRun:
         try:
             self._answer(ask)
         except LateError:
-            self._issued.remove(ask)  # another budget may have time for it
+            self._questions.take_back(ask)  # another budget may have time for it
             self._work_left = True
             self._costs.cut_off(ask.network, self._now_s() - started)
             return
         except Exception as error:  # a user's network may raise anything, and the run must go on
-            self._recipes = [recipe for recipe in self._recipes if recipe.network != ask.network]
+            self._questions.drop(ask.network)
             self.ledger.note(f"{ask.network} failed ({type(error).__name__}: {error}); dropped")
             return
         self._costs.answered(ask.network, self._now_s() - started)
         if get_ident() == self._home:
             self.engine.stages.contention.look()
 
-    def _keys(self, plan: Plan) -> list[int]:
-        """Key frames by a plan, among those that were read, in an order of which every beginning is spread."""
-        decoded = np.array(self.evidence.decoded)
-        ideal = key_frames(len(self.span), plan.n_keys)
-        keys = [int(decoded[np.argmin(np.abs(decoded - ideal[k]))]) for k in spread(len(ideal))]
-        return list(dict.fromkeys(keys))
-
     def _queue(self, plan: Plan, end_s: float) -> Iterator[Ask]:
         """Questions in the order of their worth; where one does not fit, a smaller one that does."""
-        wanted, smaller = self._worthy(plan), self._small_change(plan)
+        questions = self._questions
+        wanted, smaller = questions.worthy(plan), questions.small_change(plan)
         for ask in wanted:
             while not self.stopped() and not self._fits(ask, plan, end_s):
                 self._work_left = True
                 other = next(smaller, None)
                 if other is None or not self._fits(other, plan, end_s):
                     return
-                yield from self._issue([other])
+                yield from questions.issue([other])
             if self.stopped():
                 self._work_left = True
                 return
-            if self._can_ask(ask.network):
-                yield from self._issue([ask])
-
-    def _can_ask(self, network: str) -> bool:
-        return any(recipe.network == network for recipe in self._recipes)
-
-    def _issue(self, asks: Iterable[Ask]) -> Iterator[Ask]:
-        for ask in asks:
-            self._issued.append(ask)
-            yield ask
-
-    def _worthy(self, plan: Plan) -> Iterator[Ask]:
-        """First what was planned, then the frames between, then what a better recipe would ask."""
-        at, decoded = self.engine.recipes.index(plan.recipe), self.evidence.decoded
-        for recipe in self.engine.recipes[at:]:
-            own = {ask.frame for ask in self._issued if ask.network == recipe.network}
-            keys = self._apart(plan, own) if recipe is plan.recipe and len(own) <= self.engine.threads else []
-            for key in (*keys, *fill(decoded, sorted({*own, *keys}))):
-                yield Ask(recipe.network, key, recipe.turns and self._turn(key, plan))
-            if recipe.views == 2:
-                seen = {(ask.frame, ask.mirrored) for ask in self._issued if ask.network == recipe.network}
-                for key in (decoded[k] for k in spread(len(decoded))):
-                    if not {(key, False), (key, True)} <= seen:
-                        yield Ask(recipe.network, key, (key, False) in seen)
-
-    def _small_change(self, plan: Plan) -> Iterator[Ask]:
-        """What a cheaper network would say about frames between key frames."""
-        for recipe in self.engine.recipes[: self.engine.recipes.index(plan.recipe)]:
-            if recipe.network != plan.recipe.network and self._can_ask(recipe.network):
-                known = sorted({ask.frame for ask in self._issued})
-                yield from (Ask(recipe.network, key) for key in fill(self.evidence.decoded, known))
-
-    def _apart(self, plan: Plan, own: Collection[int]) -> list[int]:
-        """Key frames by a plan, without those beside the few that were asked about before."""
-        gap = len(self.span) / plan.n_keys
-        return [key for key in self._keys(plan) if all(abs(key - other) > 0.5 * gap for other in own)]
-
-    def _turn(self, frame: int, plan: Plan) -> bool:
-        """Whether a key frame is shown in the mirror: every other one."""
-        return round(frame * plan.n_keys / len(self.span) - 0.5) % 2 == 1
-
-    def _next_s(self, plan: Plan) -> float:
-        """That had to be left for the smallest question that was not asked."""
-        asked, n_frames = Counter(ask.network for ask in self._issued), len(self.evidence.frames)
-        better = self.engine.recipes[self.engine.recipes.index(plan.recipe) :]
-        own = {recipe.network: recipe.views * n_frames for recipe in better if self._can_ask(recipe.network)}
-        left = [name for name, n in own.items() if asked[name] < n]
-        if len({ask.frame for ask in self._issued}) < n_frames:
-            left += [recipe.network for recipe in self._recipes]
-        return min(map(self._costs.call_s, left), default=0.0)
+            if questions.may_ask(ask.network):
+                yield from questions.issue([ask])
 
     def _fits(self, ask: Ask, plan: Plan, end_s: float) -> bool:
         sharp_s = KEPT * plan.sharp * len(self.evidence.frames) * self._costs.sharp_s
@@ -356,8 +301,8 @@ class WindowRun:
         """
         if self.paintings[-1].carry == COPY or self.paintings[-1].late:
             return
-        spoken = {name for name in self.evidence.answers if self._can_ask(name)}
-        for questions, n in product((self._worthy, self._small_change), (self.engine.threads, 1)):
+        spoken = {name for name in self.evidence.answers if self._questions.may_ask(name)}
+        for questions, n in product((self._questions.worthy, self._questions.small_change), (self.engine.threads, 1)):
             if len(self.evidence.asks) > self.paintings[-1].n_asks:
                 return  # an answer came too late: nobody has heard it, and a replay must know of none after it
             wanted = (ask for ask in questions(plan) if ask.network in spoken)

@@ -66,6 +66,9 @@ most, which the policy must say: it ranks the descriptors of each candidate that
 
 NOBODY = -1
 
+TELLING = 0.25
+"""Whoever has to pay less by such a share of what a descriptor costs is ranked again at once."""
+
 DEAR = 6.0
 """Logarithms of ratios are no further from 0 than this."""
 
@@ -241,16 +244,20 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as foretold."""
     seconds = cost_of(world, state, i, d)
     withdraw(state, i)
-    cell = i * world.private_s.shape[1] + d
+    cell, is_new = i * world.private_s.shape[1] + d, False
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         r = world.needed[k]
         if not state.made[r]:
-            state.made[r] = True
-            state.due_s[r] = 0.0
+            state.made[r], is_new = True, True
+            telling_s, state.due_s[r] = state.due_s[r, 0] / TELLING, 0.0
             for u in range(world.users_first[r], world.users_first[r + 1]):
-                state.outdated[world.users[u]] |= world.used_for[r]
-                if order == WANTED:  # what costs less now may be wanted more; less is found out when the turn comes
-                    _outdate(state, world.users[u])
+                j = world.users[u]
+                state.outdated[j] |= world.used_for[r]
+                if order == WANTED and state.costs_s[j, d] <= telling_s:  # what costs less now may be wanted more
+                    _outdate(state, j)
+    if is_new and order == WANTED:  # they mostly share all of it; others who share some will see when their turn comes
+        for k in range(world.first[i], world.first[i + 1]):
+            _outdate(state, world.others[k])
     return seconds
 
 
