@@ -248,17 +248,26 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         r = world.needed[k]
         if not state.made[r]:
-            state.made[r], is_new = True, True
-            telling_s, state.due_s[r] = state.due_s[r, 0] / TELLING, 0.0
+            saved_s, is_new = state.due_s[r, 0], True
+            state.made[r], state.due_s[r] = True, 0.0
             for u in range(world.users_first[r], world.users_first[r + 1]):
                 j = world.users[u]
                 state.outdated[j] |= world.used_for[r]
-                if order == WANTED and state.costs_s[j, d] <= telling_s:  # what costs less now may be wanted more
+                if order == WANTED and _is_telling(world, state, j, r, saved_s):  # it may be wanted more now
                     _outdate(state, j)
     if is_new and order == WANTED:  # they mostly share all of it; others who share some will see when their turn comes
         for k in range(world.first[i], world.first[i + 1]):
             _outdate(state, world.others[k])
     return seconds
+
+
+@inlined
+def _is_telling(world, state, i, r, saved_s):  # type: ignore[no-untyped-def]
+    """Whether some descriptor of i costs much less, now that resource r is there; not by costs that may be outdated."""
+    for d in range(world.private_s.shape[1]):
+        if world.used_for[r] >> d & 1 and saved_s >= TELLING * (saved_s + _seconds(world, state, i, d)[0]):
+            return True
+    return False
 
 
 @inlined
