@@ -42,8 +42,8 @@ class Gains:
         return sum(1 << self.names.index(name) for name in self.among)
 
     def best(self, n: int) -> list[int]:
-        """The n subsets of the highest scores, best first."""
-        known = np.flatnonzero(np.isfinite(self.scores))
+        """The n subsets of the highest scores, best first, of those that are not empty."""
+        known = 1 + np.flatnonzero(np.isfinite(self.scores[1:]))
         return list(known[np.argsort(-self.scores[known], kind="stable")][:n].tolist())
 
     def of(self, name: str) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -304,13 +305,27 @@ def test_who_is_selected_in_turn_is_left_for_others_sooner() -> None:
     assert np.array_equal(constants["unsure"], constants["random"])
 
 
-def test_descriptors_that_do_not_help_over_all_budgets_are_done_without() -> None:
-    """Of classifiers that say the truth with one of them alone, and lie with any other."""
-    arena, own = random_arena(30), 1 << NAMES.index("hog")
+def test_descriptors_that_some_videos_need_are_not_done_without() -> None:
+    """Of classifiers that say the truth with one of them alone in a large video, with another in a small one."""
+    large, small, own = random_arena(60), replace(random_arena(10, 1), name="small"), 1 << NAMES.index("hog")
+    network = [subset for subset in range(32) if subset >> NAMES.index("dcnn") & 1]
+    judge = Judge([told_truth(large, [own]), told_truth(small, network)], NAMES, 0.0)
+    assert find_gains(judge).best(1) == [own]
+    assert first_player(judge, "budget-wanted").selection.enabled == 31
+
+
+def told_truth(arena: Arena, by: Sequence[int]) -> Arena:
+    """The same with classifiers that say the truth with some subsets of descriptors, and lie with all others."""
     truth = np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)]
-    said = np.stack([truth if subset == own else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
-    judge = Judge([replace(arena, said=np.ascontiguousarray(said))], NAMES, 0.0)
+    said = np.stack([truth if subset in by else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
+    return replace(arena, said=np.ascontiguousarray(said))
+
+
+def test_descriptors_that_do_not_help_over_all_budgets_are_done_without() -> None:
+    own = 1 << NAMES.index("hog")
+    arena = told_truth(random_arena(30), [own])
+    judge = Judge([arena], NAMES, 0.0)
     for method in SELECTIONS:
         assert first_player(judge, method).selection == replace(SELECTIONS[method], enabled=own)
-    few = Judge([replace(arena, said=np.ascontiguousarray(said))], HAND_MADE, 0.0)
+    few = Judge([arena], HAND_MADE, 0.0)
     assert first_player(few, "budget-wanted").selection.enabled == own | 1 << NAMES.index("dcnn")  # for who has time
