@@ -1,15 +1,16 @@
 """Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
 
-Usage: python -m benchmarks.choose_policies who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg train' with
+Usage: python -m benchmarks.choose_policies first|who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg train' with
 policies for both kinds of costs, or one of them, and its work folder.
 
-`who`: points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the
-choice being made on the others. `clips`: scores at each budget in whole videos after direct search, 40 steps or 200 s
-of computing, in short clips, in long ones, and in long ones for small budgets alone, as training does. `unseen`: mean
-scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by gain per cost,
-as the other videos tell it, and by what direct search finds from there in the other videos, with folds, as training
-does, and where all of the others both tell and judge its steps. A score is what is maximised in training: global
-accuracy, class average, or between them.
+`first`: scores at each budget in whole videos of the static plans, of what learning begins with, and of that with one
+thing changed each. `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged
+video by video, the choice being made on the others. `clips`: scores at each budget in whole videos after direct search,
+40 steps or 200 s of computing, in short clips, in long ones, and in long ones for small budgets, as training does.
+`unseen`: mean scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by
+gain per cost, as the other videos tell it, and by what direct search finds from there in the other videos, with folds,
+as training does, and where all of the others both tell and judge its steps. A score is what is maximised in training:
+global accuracy, class average, or between them.
 """
 
 import os
@@ -42,6 +43,13 @@ CHOICES = {
 N_SEEDS = 2
 SEARCH = replace(Recipe().search, limit_s=200.0)
 CLIP, LONG = policies.CLIP, policies.LONG
+FIRSTS: dict[str, dict[str, object]] = {
+    "gain per cost": {},
+    "all descriptors add as much": {"BELIEVED": 0.0},
+    "sizes count in full": {"FIRST": policies.FIRST | {"size": 1.0}},
+    "disagreement does not count": {"FIRST": policies.FIRST | {"disagreement": 0.0}},
+    "no descriptor is done without": {"N_SUBSETS": 0},
+}
 CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 
 
@@ -54,6 +62,21 @@ def main(what: str, model_folder: Path, work: Path, every_costs: Sequence[str] =
         for among in dict.fromkeys(own.among for own in model.policies):
             print(f"{costs} costs, {'+'.join(among)}: ", end="", flush=True)
             print(TABLES[what](model, arenas, among, costs), flush=True)
+
+
+def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
+    whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
+    plans = [_score(whole, plan_player(model, fraction, among, costs), fraction) for fraction in BUDGETS]
+    lines = [_line("static plan", plans)]
+    for name, changes in FIRSTS.items():
+        before = {constant: getattr(policies, constant) for constant in changes}
+        for constant, value in changes.items():
+            setattr(policies, constant, value)
+        player = first_player(whole, METHOD)
+        for constant, value in before.items():
+            setattr(policies, constant, value)
+        lines.append(_line(name, [_score(whole, player, fraction) for fraction in BUDGETS]))
+    return "".join(lines)
 
 
 def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
@@ -122,7 +145,7 @@ def _line(name: str, scores: Sequence[float]) -> str:
     return f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}"
 
 
-TABLES = {"who": _who, "clips": _clips, "unseen": _unseen}
+TABLES = {"first": _first, "who": _who, "clips": _clips, "unseen": _unseen}
 
 
 if __name__ == "__main__":
