@@ -1,7 +1,7 @@
 """One window of a video under the clock.
 
 plan ─► read ─► the first key frames ─► plan again ─► flow ─► more key frames, as many as fit ─► fuse and paint
-                          where time is left after all: yet another key frame ─► the frames around it once more
+             where time is left after all: yet another key frame ─► the frames around it once more ─► edges of others
 """
 
 import logging
@@ -38,6 +38,8 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 SAFETY = 1.1
 """On what painting is foretold to cost."""
+ALONE = 2.0
+"""Times as long a frame takes by itself: the way from key frames to it is gone for it alone."""
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
 PRIOR = "prior"
@@ -313,16 +315,16 @@ class WindowRun:
 
     def _sharpen_on(self, end_s: float, out: UInt8) -> None:
         """Where no question fits any more: frames that were painted plainly once more, along their edges."""
-        painting, costs, threads = self.paintings[-1], self._costs, self.engine.threads
-        plain = [t for t in spread(len(self.span)) if t in self.evidence.frames and t not in painting.sharp]
+        painting, threads, took_s = self.paintings[-1], self.engine.threads, 0.0
+        plain = [t for t in spread(len(self.span)) if t in self.evidence.frames.keys() - {*painting.sharp}]
         while not self.stopped() and (some := plain[:threads]):
-            own = replace(painting, sharp=tuple(sorted({*painting.sharp, *some})))
-            if self._now_s() + SAFETY * costs.again_s(own, some) > end_s:
+            painting = replace(painting, sharp=tuple(sorted({*painting.sharp, *some})))
+            if self._now_s() + SAFETY * max(ALONE * self._costs.again_s(painting, some), took_s) > end_s:
                 return
-            started, painting, plain = self._now_s(), own, plain[threads:]
-            self._paint_some(own, some, out)
-            costs.painted_again(own, some, self._now_s() - started)
-            self.paintings[-1] = own
+            started, plain = self._now_s(), plain[threads:]
+            self._paint_some(painting, some, out)
+            self.paintings[-1], took_s = painting, self._now_s() - started
+            self._costs.painted_again(painting, some, took_s)
 
     def _ask_and_paint(self, some: Sequence[Ask], end_s: float, out: UInt8) -> bool:
         """Whether there was time for some more questions, and for who hears the answers."""

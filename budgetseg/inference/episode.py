@@ -114,10 +114,10 @@ class Episode:
     ) -> "Episode":
         """An episode before its first decision; `enabled` are the descriptors that make up the full cost, as bits.
 
-        Of these, those that the selection leaves out are not computed.
+        Of these, those that the selection leaves out are not computed, unless it leaves out all.
         """
-        episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled), selection or Selection())
-        episode.state.counts[ENABLED] &= episode.selection.enabled
+        selection = selection or Selection()
+        episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled, selection.enabled), selection)
         n = max(1, round(episode.selection.start * len(episode.state.subsets)))
         seed_candidates(world, episode.state, episode.order, n)
         return episode

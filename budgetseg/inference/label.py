@@ -21,7 +21,7 @@ from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
-from budgetseg.inference.window import SAFETY, Known, WindowRun
+from budgetseg.inference.window import NEVER, SAFETY, Known, WindowRun
 from budgetseg.types import UInt8
 from budgetseg.video import Frame, VideoSource
 
@@ -221,7 +221,7 @@ class _Job:
         opinions = [np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))] * self.n_early
         for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
             if j < self.n_early:
-                run.closings.append((0, None))  # of nothing: that is the prior
+                run.closings.append(NEVER)
                 painted.append(len(run.closings) - 1)
                 self.parts[j].append(self._by_prior(len(run.frames) * self.plan.stride))
                 self.done.ledgers[j] = replace(before[j], budget_s=total_s, spent_s=total_s, work_left=True)

@@ -182,12 +182,16 @@ def unshared(costs: Costs) -> Costs:
     return Costs(costs.private_s + extra, np.zeros(0), nothing, np.zeros(0, np.int32), {})
 
 
-def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: int = -1) -> State:
-    """Nothing computed, nobody seen; `enabled` are the descriptors that may be computed, as bits, -1 for all."""
+def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: int = -1, preferred: int = -1) -> State:
+    """Nothing computed, nobody seen; `enabled` are the descriptors that may be computed, as bits, -1 for all.
+
+    They make up the full cost; only those of them that are `preferred` are computed, if there are any.
+    """
     n, n_descriptors = world.private_s.shape
     enabled &= (1 << n_descriptors) - 1
-    columns = [d for d in range(n_descriptors) if enabled >> d & 1]
     full_s = full_cost(world, enabled)
+    enabled = enabled & preferred or enabled
+    columns = [d for d in range(n_descriptors) if enabled >> d & 1]
     least_s = world.private_s[:, columns].min(initial=np.inf)
     rng = np.random.default_rng(seed)
     return State(

@@ -67,7 +67,7 @@ most, which the policy must say: it ranks the descriptors of each candidate that
 NOBODY = -1
 
 TELLING = 0.25
-"""Whoever has to pay less by such a share of what a descriptor costs is ranked again at once."""
+"""Whoever is saved such a share of what a descriptor costs, by one resource, is ranked again at once."""
 
 DEAR = 6.0
 """Logarithms of ratios are no further from 0 than this."""
@@ -248,7 +248,8 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         r = world.needed[k]
         if not state.made[r]:
-            saved_s, is_new = state.due_s[r, 0], True
+            saved_s = state.due_s[r, 0]
+            is_new |= world.users_first[r + 1] - world.users_first[r] > 1
             state.made[r], state.due_s[r] = True, 0.0
             for u in range(world.users_first[r], world.users_first[r + 1]):
                 j = world.users[u]
@@ -264,8 +265,9 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
 @inlined
 def _is_telling(world, state, i, r, saved_s):  # type: ignore[no-untyped-def]
     """Whether some descriptor of i costs much less, now that resource r is there; not by costs that may be outdated."""
+    concerned = world.used_for[r] & state.counts[ENABLED] & ~state.subsets[i]
     for d in range(world.private_s.shape[1]):
-        if world.used_for[r] >> d & 1 and saved_s >= TELLING * (saved_s + _seconds(world, state, i, d)[0]):
+        if concerned >> d & 1 and saved_s >= TELLING * (saved_s + _seconds(world, state, i, d)[0]):
             return True
     return False
 

@@ -27,8 +27,9 @@ from budgetseg.inference.state import full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
-__all__ = ["DESCRIPTORS", "SAFETY", "Known", "Step", "WindowRun"]
+__all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "Known", "Step", "WindowRun"]
 
+NEVER = (0, 0)  # after how many steps, and with how many moves, labels were closed that are those of nothing: the prior
 DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
 SAFETY = 1.15  # on what the end is foretold to cost
 MARGIN = 0.006  # of the budget that the loop leaves for what cannot be foretold
@@ -188,10 +189,10 @@ class WindowRun:
                 return work_left
             work_left = self.spend(lambda until_s=until_s: until_s - self._now_s(), may_try=True)  # type: ignore[misc]
             if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s)):
-                return work_left  # the labels that are there will do
-            latest_s = deadline_s - paint_s - after_s if has_labels else np.inf
+                return work_left or len(self.trace) > n_before  # the labels that are there will do
+            latest_s = deadline_s - SAFETY * (paint_s + after_s) if has_labels else np.inf
             if not self.close(lambda end_s=end_s: self._now_s() > end_s, latest_s):  # type: ignore[misc]
-                return work_left
+                return True  # nobody has seen what was computed last
             paint_s, has_labels = min(self.paint(out), self._paint_s()), True  # once slow is not always slow
             if not work_left or self.stopped():
                 return work_left
@@ -350,10 +351,10 @@ class WindowRun:
 
     def _until_s(self, end_s: float, deadline_s: float, has_labels: bool) -> float:
         """When to begin with closing, so that it ends in time."""
-        return end_s - SAFETY * self.closing.foretold_s(self.books) - self._margin_s(deadline_s, has_labels)
+        return end_s - SAFETY * self.closing.foretold_s(self.books, has_labels) - self._margin_s(deadline_s, has_labels)
 
     def _is_late_for_closing(self, end_s: float) -> bool:
-        return self._now_s() + self.closing.foretold_s(self.books) > end_s
+        return self._now_s() + self.closing.foretold_s(self.books, at_best=True) > end_s
 
     def _margin_s(self, deadline_s: float, has_labels: bool = False) -> float:
         """For what cannot be foretold; none where there are labels already, which will do if others come too late."""

@@ -13,7 +13,7 @@ from budgetseg.inference.engine import Engine
 from budgetseg.inference.labelled import Labelled, Why
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.space import room_for
-from budgetseg.inference.window import WindowRun
+from budgetseg.inference.window import NEVER, WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
@@ -60,6 +60,8 @@ def _play(run: WindowRun, window: WindowTrace) -> list[tuple[UInt8, Float32]]:
             out = np.empty(run.frames.shape[:3], np.uint8)
             run.paint(out)
             found.append((out, run.closed.probabilities))
+        if n_moves == NEVER[1]:
+            run.closing.last = None  # the next one began with nothing
     run.compute(window.steps[n_done:])  # for which there was no time to close
     return found
 

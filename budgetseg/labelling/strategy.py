@@ -1,6 +1,7 @@
 """Who decides on descriptors, by name, and which supervoxels come first."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.engine import Strategy
@@ -31,7 +32,7 @@ def strategy_of(model: Model, policy: str | None = None, selection: Selection | 
 
     def strategy(share: float) -> tuple[Chooser, Selection]:
         chooser, own = decide(share)
-        return chooser, selection or own
+        return chooser, own if selection is None else replace(selection, enabled=own.enabled)
 
     return strategy
 

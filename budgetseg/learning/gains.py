@@ -62,14 +62,13 @@ class Gains:
 
 def find_gains(judge: Judge) -> Gains:
     """From the videos of a judge, with the CRF, among the descriptors that it allows."""
-    names = judge.arenas[0].model.classifiers.names
-    nothing = np.full(1 << len(names), np.nan)
-    gains = Gains(names, judge.names, nothing, nothing.copy())
-    subsets = [subset for subset in range(len(nothing)) if not subset & ~gains.bits]
+    h = judge.arenas[0].model.classifiers
+    subsets = [subset for subset in range(h.n_subsets) if not subset & ~h.subset_of(judge.names)]
     with ThreadPoolExecutor(judge.cores) as pool:
         found = list(pool.map(lambda subset: _try(judge, subset), subsets))
-    gains.scores[subsets], gains.doubts[subsets] = np.transpose(found)
-    return gains
+    scores, doubts = np.full((2, h.n_subsets), np.nan)
+    scores[subsets], doubts[subsets] = np.transpose(found)
+    return Gains(h.names, judge.names, scores, doubts)
 
 
 def _try(judge: Judge, subset: int) -> tuple[float, float]:

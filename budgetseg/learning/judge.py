@@ -19,7 +19,7 @@ SMALL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Player:
-    """Who plays: a policy, and the order of selection that it is made for."""
+    """Who plays: a policy, and the selection that it is made for: the order, and what may be computed."""
 
     policy: LinearPolicy
     selection: Selection

@@ -134,7 +134,7 @@ def learn_policies(
     """
     what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
     how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST
-    mark, policies = mark_of(learned, (what, how)), []
+    mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
         for method, among in _wanted(learned.model.classifiers.names, recipe):
@@ -142,8 +142,9 @@ def learn_policies(
             policy = _read(place, mark, learned.model)
             if policy is None:
                 arenas = arenas or learned.arenas(costs)
-                journal = Journal(place.name, tell)
-                policy = _learn(arenas, among, method, recipe, cores, journal)
+                journal, whole = Journal(place.name, tell), Judge(arenas, among, recipe.balance, cores)
+                gains[among] = gains.get(among) or find_gains(whole)  # whatever it costs
+                policy = _learn(whole, first_player(whole, method, gains[among]), method, recipe, journal)
                 _write(place, mark, policy, journal)
             policies.append(policy)
             advance(1)
@@ -184,12 +185,13 @@ def folds_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, core
     return folds
 
 
-def first_player(judge: Judge, method: str) -> Player:
+def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Player:
     """Gain per cost, among the descriptors that a judge allows, or fewer of them, where that loses in no video.
 
-    Over all budgets: what a few videos gain by doing without something, and others lose, is chance.
+    Over all budgets: what a few videos gain by doing without something, and others lose, is chance. Gains are those of
+    the judge's videos, which are found where they are not at hand.
     """
-    gains, selection = find_gains(judge), SELECTIONS[method]
+    gains, selection = gains or find_gains(judge), SELECTIONS[method]
     policy = first_policy(judge.arenas[0].model, gains, selection.order)
     others = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
     sets = dict.fromkeys((gains.bits, *gains.best(N_SUBSETS)))
@@ -225,21 +227,17 @@ def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
     return LinearPolicy(weights, extended=True)
 
 
-def _learn(
-    arenas: Sequence[Arena], among: Sequence[str], method: str, recipe: Recipe, cores: int, journal: Journal
-) -> LearnedPolicy:
-    whole = Judge(arenas, among, recipe.balance, cores)
-    first = first_player(whole, method)
-    train, held_out = judges_of(arenas, among, recipe.balance, cores)
-    player = iterate(train, held_out, first, recipe.capi, recipe.seed, journal.round)
-    folds = folds_of(arenas, among, recipe.balance, cores)
-    player = search(folds, player, recipe.search, recipe.seed, journal.found)
+def _learn(whole: Judge, first: Player, method: str, recipe: Recipe, journal: Journal) -> LearnedPolicy:
+    """From where learning begins in the videos of a judge."""
+    about = whole.arenas, whole.names, whole.balance, whole.cores
+    player = iterate(*judges_of(*about), first, recipe.capi, recipe.seed, journal.round)
+    player = search(folds_of(*about), player, recipe.search, recipe.seed, journal.found)
     weights = first.policy.weights.copy()
-    learned = [arenas[0].model.classifiers.names.index(name) for name in among]
+    learned = [whole.arenas[0].model.classifiers.names.index(name) for name in whole.names]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
     player = replace(player, policy=LinearPolicy(weights, extended=True))
     how = player.policy, _expected(whole, player), player.selection.enabled
-    return LearnedPolicy(method, tuple(among), arenas[0].pricing, *how)
+    return LearnedPolicy(method, whole.names, whole.arenas[0].pricing, *how)
 
 
 def _expected(judge: Judge, player: Player) -> tuple[Expected, ...]:

@@ -97,13 +97,14 @@ def test_closing_again_with_nothing_new_changes_nothing(books: Books) -> None:
     assert np.array_equal(end(state_of(FULL), inputs(), books).labels, first)
 
 
-def test_a_slow_second_time_is_not_foretold_to_take_longer_than_the_first(books: Books) -> None:
+def test_at_best_a_second_time_takes_no_longer_than_the_first(books: Books) -> None:
     end = closing()
     end(state_of(FULL), inputs(), books)
     first_s = closing().foretold_s(books)
     for stage in STAGES:
         books.stages.observe(f"{stage} again", 60.0, 100 * first_s)
-    assert end.foretold_s(books) == pytest.approx(first_s)
+    assert end.foretold_s(books, at_best=True) == pytest.approx(first_s)
+    assert end.foretold_s(books) > 10 * first_s
 
 
 def test_first_and_later_times_are_foretold_apart(books: Books) -> None:
@@ -116,5 +117,5 @@ def test_first_and_later_times_are_foretold_apart(books: Books) -> None:
     assert end.foretold_s(books) == 0  # never closed again
     end(state_of(FULL), inputs(), books)
     again_s = sum(entry.spent_s for entry in books.ledger.stages.values()) - first_s
-    assert 0 < end.foretold_s(books) <= 1.001 * again_s
+    assert end.foretold_s(books) == pytest.approx(again_s, rel=1e-3)
     assert closing().foretold_s(books) == pytest.approx(first_s)

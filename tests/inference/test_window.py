@@ -27,6 +27,7 @@ from budgetseg.descriptors.table import VideoTable
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference import live as live_module
 from budgetseg.inference import window as window_module
+from budgetseg.inference.closing import Closed, Closing
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import Chooser, Episode, Selection
 from budgetseg.inference.ledger import Ledger
@@ -38,7 +39,7 @@ from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy import plan_policy, random_policy
-from budgetseg.types import Float32, UInt8
+from budgetseg.types import Float32, Int32, UInt8
 from tests.labelling.streets import write_model
 
 NAMES = ("colour", "hog", "hof")
@@ -170,6 +171,27 @@ def test_labels_that_come_too_late_are_left_out_and_a_replay_does_not_know_of_th
         again.trace = run.trace[:n_steps]
     assert not np.array_equal(run.closed.labels, first.labels)
     assert np.array_equal(again.closed.labels, run.closed.labels)
+
+
+def test_a_second_end_that_takes_too_long_leaves_the_labels_of_the_first(
+    engine: Engine, frames: UInt8, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, close, first = prepared(engine, frames), Closing.__call__, list[Int32]()
+
+    def slow(closing: Closing, *words: Any) -> Closed:
+        if first:
+            time.sleep(2.0)
+        closed = close(closing, *words)
+        first.append(closed.labels)
+        return closed
+
+    monkeypatch.setattr(Closing, "__call__", slow)
+    monkeypatch.setattr(WindowRun, "_margin_s", lambda *_: 0.4 if not first else 0.0)  # so that there is a second
+    labels, work_left = labelled(run, 1.0)
+    assert len(first) == 2
+    assert len(run.closings) == 1
+    assert work_left
+    assert np.array_equal(labels, first[0][run.scene.supervoxels.ids])
 
 
 def test_what_is_known_is_not_computed_again(engine: Engine, frames: UInt8, model: Model) -> None:

@@ -10,7 +10,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.labelled import Earlier, Labelled
 from budgetseg.inference.plan import Plan, choose_plan
 from budgetseg.inference.request import Request
-from budgetseg.inference.window import WindowRun
+from budgetseg.inference.window import NEVER, WindowRun
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.replay import replay
 from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace
@@ -59,15 +59,25 @@ def test_an_expansion_that_was_cut_short_is_cut_at_the_same_place(
 ) -> None:
     source, close = open_video(street), WindowRun.close
 
-    def close_early(self: WindowRun, *_: object) -> None:
+    def close_early(self: WindowRun, *_: object) -> bool:
         asked = iter(range(1, 1000))
-        close(self, lambda: next(asked) >= n_moves)
+        return close(self, lambda: next(asked) >= n_moves)
 
     with monkeypatch.context() as patch:
         patch.setattr(WindowRun, "close", close_early)
         labelled = loaded.labeller.label(source, Request((Budget(0.5, is_share=True),), "descriptors"))
     assert labelled.whys[0].closings[-1][1] == n_moves
     check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, 1)))
+
+
+def test_budgets_that_are_over_before_there_are_labels_leave_no_trace_in_those_of_others(
+    loaded: LoadedModel, street: Path
+) -> None:
+    source = open_video(street)
+    labelled = loaded.labeller.label(source, Request((Budget(1e-5), Budget(1.5))))
+    assert labelled.whys[0].closings[0] == NEVER
+    assert len(labelled.whys[0].closings) > 1
+    check_same(labelled, replay(loaded.labeller.engine, source, trace_of(loaded, source, labelled, 2)))
 
 
 def test_a_run_below_the_floor_is_done_again_with_what_it_did_without(loaded: LoadedModel, street: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
+from budgetseg.inference.episode import Selection
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.policy import plan_policy
 from budgetseg.policy.features import n_features
@@ -42,6 +43,9 @@ def test_a_learned_policy_decides_at_every_budget(share: float) -> None:
     chooser, selection = strategy_of(replace(model, policies=(own,), plans=(plan,)))(share)
     assert chooser is own.policy
     assert selection.order == "wanted"
+    few = replace(model, policies=(replace(own, uses=0b0010),))
+    assert strategy_of(few)(share)[1].enabled == 0b0010
+    assert strategy_of(few, selection=Selection("large"))(share)[1] == Selection("large", enabled=0b0010)
     assert strategy_of(replace(model, policies=(own,), plans=(plan,)), "static")(share)[1].order == "large"
 
 

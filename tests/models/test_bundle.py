@@ -300,6 +300,7 @@ def test_learned_policies_come_back(decided: Path) -> None:
     for seed, own in enumerate(again):
         before = learned_policy(own.method, seed)
         assert (own.among, own.costs, own.expected) == (before.among, before.costs, before.expected)
+        assert own.uses == before.uses == 1 + seed
         assert isinstance(own.expected[0], Expected)
         assert own.policy.extended
         assert own.policy.noise == 0
@@ -307,6 +308,14 @@ def test_learned_policies_come_back(decided: Path) -> None:
         assert np.array_equal(own.policy.weights, before.policy.weights)
     save_model(load_model(decided), decided)
     assert np.array_equal(load_model(decided).policies[1].policy.weights, again[1].policy.weights)
+
+
+def test_a_policy_from_before_there_was_something_to_do_without_uses_all(decided: Path) -> None:
+    manifest = json.loads((decided / "manifest.json").read_text())
+    for card in manifest["policies"]:
+        del card["uses"]
+    (decided / "manifest.json").write_text(json.dumps(manifest))
+    assert [own.uses for own in load_model(decided).policies] == [-1] * len(SELECTIONS)
 
 
 def test_a_model_from_before_there_were_learned_policies_has_none(folder: Path) -> None:

@@ -9,6 +9,7 @@ from budgetseg.errors import UsageError
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, budget_for, expected_at, learned_for
 from budgetseg.policy.linear import LinearPolicy
+from tests.inference.worlds import EVERYTHING, any_policy, made_video
 
 EXPECTED = (Expected(0.01, 0.2, 0.3), Expected(0.1, 0.4, 0.7), Expected(1.0, 0.6, 0.9))
 
@@ -30,6 +31,12 @@ def test_each_method_has_its_order_of_selection() -> None:
 
 
 def test_what_it_does_without_is_not_computed() -> None:
+    video = made_video(0)
+    own = LearnedPolicy("budget-wanted", ("a", "b"), "shared", any_policy(video, 0, extended=True), uses=0b101)
+    episode = video.begin(EVERYTHING, own.selection)
+    video.run(episode, own.policy)
+    assert (episode.state.subsets == 0b101).all()
+    assert episode.full_s == video.begin(EVERYTHING).full_s  # budgets are shares of the same
     assert learned().selection.enabled == -1
     assert replace(learned(), uses=0b01).selection == replace(SELECTIONS["budget-wanted"], enabled=0b01)
     with pytest.raises(UsageError, match=r"^a policy must use one of the 2 descriptors at least\. Got 100$"):
