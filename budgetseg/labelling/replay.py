@@ -54,16 +54,24 @@ def _play(run: WindowRun, window: WindowTrace) -> list[tuple[UInt8, Float32]]:
     _check_fits(run, window)
     found, n_done = [], 0
     for k, (n_steps, n_moves) in enumerate(window.closings):
+        if n_moves == NEVER[1]:
+            found += [_by_prior(run)] * window.painted.count(k)
+            continue
         run.replay(window.steps[n_done:n_steps], n_moves)
         n_done = n_steps
         for _ in range(window.painted.count(k)):
             out = np.empty(run.frames.shape[:3], np.uint8)
             run.paint(out)
             found.append((out, run.closed.probabilities))
-        if n_moves == NEVER[1]:
-            run.closing.last = None  # the next one began with nothing
     run.compute(window.steps[n_done:])  # for which there was no time to close
     return found
+
+
+def _by_prior(run: WindowRun) -> tuple[UInt8, Float32]:
+    """The most frequent class everywhere, for a budget that was over before there were labels."""
+    prior = run.engine.classifiers.prior.astype(np.float32)
+    labels = np.full(run.frames.shape[:3], np.argmax(prior), np.uint8)
+    return labels, np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))
 
 
 def _check_fits(run: WindowRun, window: WindowTrace) -> None:

@@ -39,7 +39,7 @@ from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy import plan_policy, random_policy
-from budgetseg.types import Float32, Int32, UInt8
+from budgetseg.types import Float32, UInt8
 from tests.labelling.streets import write_model
 
 NAMES = ("colour", "hog", "hof")
@@ -174,24 +174,29 @@ def test_labels_that_come_too_late_are_left_out_and_a_replay_does_not_know_of_th
 
 
 def test_a_second_end_that_takes_too_long_leaves_the_labels_of_the_first(
-    engine: Engine, frames: UInt8, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, close, first = prepared(engine, frames), Closing.__call__, list[Int32]()
+    frames, close, closed = render(1, 96, (240, 180))[0].frames, Closing.__call__, list[Closed]()
+    deadline_s = 0.5 * prepared(engine, frames).full_s()
 
     def slow(closing: Closing, *words: Any) -> Closed:
-        if first:
-            time.sleep(2.0)
-        closed = close(closing, *words)
-        first.append(closed.labels)
-        return closed
+        if closed:
+            time.sleep(deadline_s)
+        closed.append(close(closing, *words))
+        return closed[-1]
 
     monkeypatch.setattr(Closing, "__call__", slow)
-    monkeypatch.setattr(WindowRun, "_margin_s", lambda *_: 0.4 if not first else 0.0)  # so that there is a second
-    labels, work_left = labelled(run, 1.0)
-    assert len(first) == 2
+    monkeypatch.setattr(WindowRun, "_margin_s", lambda *_: 0.0 if closed else 0.5 * deadline_s)  # time for a second
+    for _ in range(10):  # machines are noisy
+        closed.clear()
+        run = prepared(engine, frames)
+        labels, work_left = labelled(run, deadline_s)
+        if len(closed) == 2:
+            break
+    assert len(closed) == 2
     assert len(run.closings) == 1
     assert work_left
-    assert np.array_equal(labels, first[0][run.scene.supervoxels.ids])
+    assert np.array_equal(labels, closed[0].labels[run.scene.supervoxels.ids])
 
 
 def test_what_is_known_is_not_computed_again(engine: Engine, frames: UInt8, model: Model) -> None:
