@@ -8,7 +8,7 @@
 #               it the bundled small ones and their folds in benchmarks/networks, which take no training
 # DEVICE=cuda   trains networks instead, large ones too, where NETWORKS is not given
 # FIGURES=DIR   where figures go; docs/figures if not said
-# LIMIT=300     seconds of computing for each policy of CamVid
+# LIMIT=100     seconds of computing for each policy of CamVid
 set -eu
 
 root=$1 here=$(dirname "$0")
@@ -46,7 +46,7 @@ evaluate() { # dataset, split, name, options
 mkdir -p "$out"
 # Balance and rounds were chosen on selection data: docs/decisions/0004-crf.md.
 train suny --balance 0.25
-train camvid --balance 1 --rounds 0 --policy-limit "${LIMIT:-300}"
+train camvid --balance 1 --rounds 0 --policy-limit "${LIMIT:-100}"
 
 for of in suny:test camvid:val; do
     dataset=${of%:*} split=${of#*:}
