@@ -316,7 +316,8 @@ class WindowRun:
     def _sharpen_on(self, end_s: float, out: UInt8) -> None:
         """Where no question fits any more: frames that were painted plainly once more, along their edges."""
         painting, threads, took_s = self.paintings[-1], self.engine.threads, 0.0
-        plain = [t for t in spread(len(self.span)) if t in self.evidence.frames.keys() - {*painting.sharp}]
+        left = self.evidence.frames.keys() - {*painting.sharp}
+        plain = [t for t in spread(len(self.span)) if t in left]
         while not self.stopped() and (some := plain[:threads]):
             painting = replace(painting, sharp=tuple(sorted({*painting.sharp, *some})))
             if self._now_s() + SAFETY * max(ALONE * self._costs.again_s(painting, some), took_s) > end_s:

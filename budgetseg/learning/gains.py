@@ -13,7 +13,7 @@ from budgetseg.policy.features import CERTAIN
 from budgetseg.simulation import Arena, reward
 from budgetseg.types import Float64
 
-__all__ = ["Gains", "find_gains"]
+__all__ = ["LEAST", "Gains", "find_gains"]
 
 LEAST = 6e-4
 """Of the score: whatever adds less than this, or takes something away, counts as adding so much."""
