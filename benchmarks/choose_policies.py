@@ -23,7 +23,8 @@ import numpy as np
 
 from benchmarks.per_budget import balance_of, learned_in, plan_player
 from budgetseg.learning import policies
-from budgetseg.learning.judge import Judge, Player, Trial
+from budgetseg.learning.gains import find_gains
+from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import Recipe, first_player, folds_of, judge_of
 from budgetseg.learning.search import Fold, search
@@ -67,12 +68,12 @@ def main(what: str, model_folder: Path, work: Path, every_costs: Sequence[str] =
 def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
     whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
     plans = [_score(whole, plan_player(model, fraction, among, costs), fraction) for fraction in BUDGETS]
-    lines = [_line("static plan", plans)]
+    lines, gains = [_line("static plan", plans)], find_gains(whole)
     for name, changes in FIRSTS.items():
         before = {constant: getattr(policies, constant) for constant in changes}
         for constant, value in changes.items():
             setattr(policies, constant, value)
-        player = first_player(whole, METHOD)
+        player = first_player(whole, METHOD, gains)
         for constant, value in before.items():
             setattr(policies, constant, value)
         lines.append(_line(name, [_score(whole, player, fraction) for fraction in BUDGETS]))
@@ -101,11 +102,7 @@ def _players(model: Model, among: tuple[str, ...], costs: str, fraction: float) 
 
 def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
     """What the right pixels of each video are worth, if those of all are worth 1."""
-    each = [
-        [judge.score(player, Trial(video, fraction, seed)) for seed in range(N_SEEDS)]
-        for video in range(len(judge.arenas))
-    ]
-    return np.asarray(np.mean(each, axis=1))
+    return judge.by_video(player, judge.trials((fraction,), N_SEEDS)) / N_SEEDS
 
 
 def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001

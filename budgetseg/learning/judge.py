@@ -88,6 +88,12 @@ class Judge:
         most = sum(float(self.arenas[trial.arena].truth.sum(axis=0) @ self.worth) for trial in trials)
         return np.asarray(found.sum(axis=1) / most)
 
+    def by_video(self, player: Player, trials: Sequence[Trial]) -> Float64:
+        """What the right pixels of each video are worth in all of its trials together."""
+        with ThreadPoolExecutor(self.cores) as pool:
+            scores = list(pool.map(lambda trial: self.score(player, trial), trials))
+        return np.asarray(np.bincount([trial.arena for trial in trials], scores, len(self.arenas)), np.float64)
+
     def right(self, player: Player, trials: Sequence[Trial]) -> Int64:
         """Right pixels of each class, (L,), in all the trials."""
         with ThreadPoolExecutor(self.cores) as pool:

@@ -9,7 +9,6 @@ One policy serves every budget: what is left is among its features.
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,7 +34,7 @@ from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
-from budgetseg.types import Float32, Float64
+from budgetseg.types import Float32
 
 __all__ = [
     "Recipe",
@@ -196,17 +195,9 @@ def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Playe
     others = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
     sets = dict.fromkeys((gains.bits, *gains.best(N_SUBSETS)))
     players = [Player(policy, replace(selection, enabled=own | others)) for own in sets]
-    scores = np.array([_by_video(judge, player) for player in players])
+    scores = np.array([judge.by_video(player, judge.trials(BUDGETS, 1)) for player in players])
     best = np.argmax(np.where((scores >= scores[0]).all(axis=1), scores.sum(axis=1), -np.inf))
     return players[int(best)]
-
-
-def _by_video(judge: Judge, player: Player) -> Float64:
-    """What the right pixels of each video are worth, all budgets together."""
-    trials = judge.trials(BUDGETS, 1)
-    with ThreadPoolExecutor(judge.cores) as pool:
-        scores = list(pool.map(lambda trial: judge.score(player, trial), trials))
-    return np.asarray(np.bincount([trial.arena for trial in trials], scores), np.float64)
 
 
 def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:

@@ -30,6 +30,13 @@ def test_scores_by_hand() -> None:
     assert judge.scores([COLOUR, HOF], [Trial(0, 1.0, 0), Trial(0, 0.0, 0)]) == pytest.approx([80 / 200, 50 / 200])
 
 
+@pytest.mark.parametrize("cores", [1, 2])
+def test_scores_by_video_are_what_each_adds_to_all(cores: int) -> None:
+    judge = Judge([FIRST, SECOND], NAMES, 0.0, cores)
+    assert judge.by_video(COLOUR, judge.trials((1.0,), 2)) == pytest.approx([2 * 70 / 200, 2 * 50 / 200])
+    assert judge.by_video(COLOUR, [Trial(0, 0.125, 0), Trial(0, 1.0, 0)]) == pytest.approx([120 / 200, 0])
+
+
 def test_classes_count_the_same_if_they_are_to() -> None:
     judge = Judge([FIRST, SECOND], NAMES, 1.0)
     assert judge.worth @ np.array([10, 170, 20]) == pytest.approx(1)
