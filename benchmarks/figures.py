@@ -33,7 +33,9 @@ BASELINE_LOOK: tuple[Look, ...] = tuple(
     {"color": colour, "marker": marker, "linestyle": "--"}
     for colour, marker in ((ORANGE, "v"), (PINK, "^"), (GREEN, "<"))
 )
-STATIC_LOOK: Look = {"color": BLACK, "marker": "X", "linestyle": ":"}
+PLAN_LOOK: tuple[Look, ...] = tuple(
+    {"color": colour, "marker": marker, "linestyle": ":"} for colour, marker in (("grey", "x"), (BLACK, "X"))
+)
 DESCRIPTOR_LOOK = {
     "colour": (ORANGE, ""),
     "hog": (SKY, "//"),
@@ -69,7 +71,7 @@ def main(output: Path, paths: Sequence[Path]) -> None:
 
 def accuracy_plot(found: Comparison, layout: Layout) -> Figure:
     """Accuracy against the budget, one panel for each set of descriptors."""
-    families = [own for own in FAMILIES if {own.unbounded, own.static, *own.learned} & set(found.methods)]
+    families = [own for own in FAMILIES if {own.unbounded, *own.plans, *own.learned} & set(found.methods)]
     figure, panels = _panels(len(families))
     for axes, family in zip(panels, families, strict=True):
         _panel(axes, found, family, layout.kind)
@@ -90,7 +92,7 @@ def _panel(axes: Axes, found: Comparison, family: Family, kind: str) -> None:
         stronger = [(found.best(forms, budget, kind), budget) for budget in found.budgets]
         points = [(method, budget) for method, budget in stronger if method is not None]
         _curve(axes, found, points, kind, {"label": forms[0], **look})
-    for method, look in ((family.static, STATIC_LOOK), *zip(family.learned, LEARNED_LOOK, strict=True)):
+    for method, look in zip((*family.plans, *family.learned), (*PLAN_LOOK, *LEARNED_LOOK), strict=True):
         _curve(axes, found, [(method, budget) for budget in found.budgets], kind, {"label": method, **look})
     if (family.unbounded, None) in found:
         value = 100 * (found.mean((family.unbounded, None), kind).value or 0.0)
@@ -119,7 +121,7 @@ def _curve(axes: Axes, found: Comparison, points: Sequence[tuple[str, float]], k
 def wall_plot(found: Comparison, layout: Layout) -> Figure:
     """Accuracy against real seconds, end to end, of all methods."""
     figure, (axes,) = _panels(1)
-    looks = (*LEARNED_LOOK[::-1], STATIC_LOOK, *BASELINE_LOOK)
+    looks = (*LEARNED_LOOK[::-1], PLAN_LOOK[-1], *BASELINE_LOOK)
     for method, look in zip(found.methods, looks, strict=False):
         _curve(axes, found, [(method, budget) for budget in found.budgets], layout.kind, {"label": method, **look})
     axes.set(ylabel=f"{_kind_title(layout)}, %", ylim=_limits(found, layout.kind))

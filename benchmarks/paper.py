@@ -8,6 +8,8 @@ from budgetseg.evaluation.paired import Comparison
 LEARNED = ("budget-rndrnk", "budget-nhbrnk", "budget-wanted")
 BASELINES = (("baseline1", "baseline1-rest"), ("baseline2",), ("baseline3", "baseline3-rest"))
 """Each in its forms, of which the stronger one is shown."""
+PLANS = ("static", "static-rest")
+"""The best static plan, plain, and in its stronger form, which has an order and spends what is left; both are shown."""
 
 
 def with_network(method: str) -> str:
@@ -24,19 +26,19 @@ class Family:
     title : what they choose among
     unbounded : the method that computes everything
     baselines : in their forms
-    static : the best static plan
+    plans : the best static plan, plain and in its stronger form
     learned : the paper's variants, and at the end ours
     """
 
     title: str
     unbounded: str
     baselines: tuple[tuple[str, ...], ...]
-    static: str
+    plans: tuple[str, str]
     learned: tuple[str, ...]
 
     def rows(self, found: Comparison, budget: float, kind: str) -> Iterator[str]:
         """Methods to show at a budget, the stronger form of each baseline, as far as they were run."""
-        for forms in (*self.baselines, (self.static,), *((method,) for method in self.learned)):
+        for forms in (*self.baselines, *((method,) for method in (*self.plans, *self.learned))):
             if best := found.best(forms, budget, kind):
                 yield best
 
@@ -46,12 +48,12 @@ class Family:
 
 
 FAMILIES = (
-    Family("hand-made descriptors", "crf", BASELINES, "static", LEARNED),
+    Family("hand-made descriptors", "crf", BASELINES, PLANS, LEARNED),
     Family(
         "with the network",
         "crf-full",
         tuple(tuple(with_network(form) for form in forms) for forms in BASELINES),
-        "static-full",
+        (with_network(PLANS[0]), with_network(PLANS[1])),
         tuple(with_network(method) for method in LEARNED),
     ),
 )

@@ -72,7 +72,7 @@ def budget_table(found: Comparison, kind: str) -> Iterator[str]:
     yield _line(["---"] * (len(budgets) + 1))
     for family in FAMILIES:
         forms = [form for forms in family.baselines for form in forms]
-        methods = [own for own in (family.unbounded, *forms, family.static, *family.learned) if own in found.methods]
+        methods = [own for own in (family.unbounded, *forms, *family.plans, *family.learned) if own in found.methods]
         columns = [_column(found, [(method, budget) for method in methods], kind, True) for budget in budgets]
         for method, *cells in zip(methods, *columns, strict=True):
             yield _line((method, *cells))

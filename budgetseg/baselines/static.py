@@ -1,7 +1,10 @@
-"""The best static plan, which an engineer would try first: descriptors and an order of supervoxels, by simulation.
+"""The best static plan, which an engineer would try first, by simulation, in two forms.
 
-Every subset of the descriptors and every order is tried once on the smallest of some described videos with labels, and
-the best of them on all videos.
+plain       descriptors, computed for supervoxels anywhere as long as there is time
+stronger    in the best of several orders, some of which heed what neighbours have turned out to be; where time is left,
+            the least confident get the other descriptors too
+
+Every plan of a form is tried once on the smallest of some described videos with labels, and the best on all videos.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,11 +53,13 @@ class Scored:
     score: float
 
 
-def plans_among(names: Sequence[str], budget_fraction: float, costs: str = "shared") -> list[StaticPlan]:
-    """Every subset of these descriptors in every order of supervoxels, small subsets first."""
+def plans_among(
+    names: Sequence[str], budget_fraction: float, costs: str = "shared", rest: bool = True
+) -> list[StaticPlan]:
+    """Every subset of these descriptors, small ones first: plain, or in every order of supervoxels."""
     subsets = [some for n in range(1, len(names) + 1) for some in combinations(names, n)]
-    orders = [order for order in ORDERS if order != "wanted"]  # which means nothing to a plan
-    return [StaticPlan(budget_fraction, some, order, tuple(names), costs) for some in subsets for order in orders]
+    orders = [order for order in ORDERS if order != "wanted"] if rest else ["random"]  # wanted means nothing to a plan
+    return [StaticPlan(budget_fraction, some, order, tuple(names), costs, rest) for some in subsets for order in orders]
 
 
 def run_plan(arena: Arena, plan: StaticPlan, budget_s: float, seed: int = 0, times_s: Float64 = NOT_ASKED) -> State:
@@ -71,6 +76,7 @@ def best_plan(
     budget_fraction: float,
     recipe: Recipe | None = None,
     cores: int = 1,
+    rest: bool = True,
 ) -> Scored:
     """The plan of the highest score for a budget, the first of equals.
 
@@ -81,9 +87,10 @@ def best_plan(
     budget_fraction : of their full cost, for each video
     recipe : how to choose
     cores : plans that are tried at a time
+    rest : whether in its stronger form
     """
     recipe, few = recipe or Recipe(), _smallest(arenas)
-    plans = plans_among(names, budget_fraction, arenas[0].pricing)
+    plans = plans_among(names, budget_fraction, arenas[0].pricing, rest)
     trials = _Trials(arenas, {arena.name: budget_fraction * arena.full_s(names) for arena in arenas}, recipe.balance)
     with ThreadPoolExecutor(cores) as pool:
         scores = list(pool.map(lambda plan: trials.score(plan, few, 1), plans))

@@ -48,9 +48,9 @@ class Method:
     needs: Callable[[Model, Sequence[str], str], object | None] | None = None
 
 
-def _static(arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
+def _static(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
     """The best static plan for about this budget; `methods_named` has made sure that there is one."""
-    plan = plan_for(arena.model.plans, budget_s / arena.full_s(names), names, arena.pricing)
+    plan = plan_for(arena.model.plans, budget_s / arena.full_s(names), names, arena.pricing, rest)
     assert plan is not None
     return run_plan(arena, plan, budget_s, seed, times_s)
 
@@ -73,8 +73,8 @@ def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, see
     return episode.state
 
 
-def _plans_for(model: Model, names: Sequence[str], costs: str) -> object | None:
-    return plan_for(model.plans, 1.0, names, costs)
+def _plans_for(rest: bool, model: Model, names: Sequence[str], costs: str) -> object | None:
+    return plan_for(model.plans, 1.0, names, costs, rest)
 
 
 def _wholes_for(model: Model, names: Sequence[str], costs: str) -> object | None:
@@ -94,7 +94,8 @@ def _both(method: Method) -> tuple[Method, Method]:
 _KINDS = (
     Method("unary", HAND_MADE, with_crf=False),
     Method("crf", HAND_MADE),
-    Method("static", HAND_MADE, _static, needs=_plans_for),
+    Method("static", HAND_MADE, partial(_static, False), needs=partial(_plans_for, False)),
+    Method("static-rest", HAND_MADE, partial(_static, True), needs=partial(_plans_for, True)),
     *(Method(name, HAND_MADE, partial(_baseline, name)) for name in BASELINES),
     Method("baseline3", HAND_MADE, partial(_baseline3, False), needs=_wholes_for),
     Method("baseline3-rest", HAND_MADE, partial(_baseline3, True), needs=_wholes_for),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,9 @@ __all__ = ["BUDGETS", "Learned", "choose_plans", "mark_of", "n_plans", "variants
 
 BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9)
 """Fractions of the full cost that there are plans for."""
+
+FORMS = (True, False)
+"""Of a plan: spending the rest, and plain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:
 def choose_plans(
     learned: Learned, recipe: Recipe, store: Path, cores: int, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[StaticPlan, ...]:
-    """The best plan for every budget, with and without networks, under shared and unshared costs.
+    """The best plan of either form for every budget, with and without networks, under shared and unshared costs.
 
     Plans are kept in the file `store`, and those that are there already are not chosen again; `advance` is told of
     each of them, `n_plans`.
@@ -63,13 +67,13 @@ def choose_plans(
     mark = mark_of(learned, recipe)
     plans = _read(store, mark)
     for costs in COSTS:
-        wanted = [(names, fraction) for names in variants_of(learned.model.classifiers.names) for fraction in BUDGETS]
-        known = {(plan.among, plan.budget_fraction) for plan in plans if plan.costs == costs}
+        wanted = list(product(FORMS, variants_of(learned.model.classifiers.names), BUDGETS))
+        known = {(plan.rest, plan.among, plan.budget_fraction) for plan in plans if plan.costs == costs}
         missing = [one for one in wanted if one not in known]
         advance(len(wanted) - len(missing))
         arenas = learned.arenas(costs) if missing else []
-        for names, fraction in missing:
-            plans.append(best_plan(arenas, names, fraction, recipe, cores).plan)
+        for rest, names, fraction in missing:
+            plans.append(best_plan(arenas, names, fraction, recipe, cores, rest).plan)
             _write(store, mark, plans)
             advance(1)
     return tuple(plans)
@@ -77,7 +81,7 @@ def choose_plans(
 
 def n_plans(names: Sequence[str]) -> int:
     """How many plans a model with these descriptors gets."""
-    return len(COSTS) * len(variants_of(names)) * len(BUDGETS)
+    return len(COSTS) * len(FORMS) * len(variants_of(names)) * len(BUDGETS)
 
 
 def mark_of(learned: Learned, recipe: object) -> str:

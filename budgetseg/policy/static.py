@@ -27,8 +27,9 @@ class StaticPlan:
     budget_fraction : of the full cost, that it is for
     descriptors : names, of what is computed for a supervoxel when it is its turn
     order : in which supervoxels have their turn, a name in `ORDERS`
-    among : names that it was chosen among; where time is left, the least confident supervoxels get the others too
+    among : names that it was chosen among
     costs : "shared" or "unshared", that it was chosen under
+    rest : whether, where time is left, the least confident supervoxels get the others of these too
     """
 
     budget_fraction: float
@@ -36,6 +37,7 @@ class StaticPlan:
     order: str
     among: tuple[str, ...]
     costs: str = "shared"
+    rest: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.budget_fraction < math.inf:
@@ -53,7 +55,7 @@ class StaticPlan:
     @property
     def selection(self) -> Selection:
         """All supervoxels from the beginning, in the plan's order."""
-        return Selection(self.order)
+        return Selection(self.order, reopen=self.rest)
 
 
 def read_plan(stored: Mapping[str, Any]) -> StaticPlan:
@@ -62,15 +64,19 @@ def read_plan(stored: Mapping[str, Any]) -> StaticPlan:
 
 
 def plan_for(
-    plans: Iterable[StaticPlan], budget_fraction: float, among: Collection[str], costs: str = "shared"
+    plans: Iterable[StaticPlan],
+    budget_fraction: float,
+    among: Collection[str],
+    costs: str = "shared",
+    rest: bool = True,
 ) -> StaticPlan | None:
-    """The plan for a budget, of those chosen among these descriptors; None if none was.
+    """The plan for a budget, of those chosen among these descriptors that spend the rest, or do not; None if none was.
 
     It is the one for the largest budget no more than a tenth above this one: with a plan for too little, what is
     left goes to the least confident; with one for too much, nothing is left for most.
     """
     fitting = sorted(
-        (plan for plan in plans if set(plan.among) == set(among) and plan.costs == costs),
+        (plan for plan in plans if set(plan.among) == set(among) and (plan.costs, plan.rest) == (costs, rest)),
         key=lambda plan: plan.budget_fraction,
     )
     affordable = [plan for plan in fitting if plan.budget_fraction <= 1.1 * budget_fraction]

@@ -39,6 +39,24 @@ def test_there_is_a_plan_for_every_subset_and_order() -> None:
     assert [len(plan.descriptors) for plan in plans] == sorted(len(plan.descriptors) for plan in plans)
 
 
+def test_plain_plans_have_no_order_of_their_own_and_spend_no_more_than_they_say() -> None:
+    plans = plans_among(NAMES, 0.1, rest=False)
+    assert len(plans) == len(set(plans)) == 7
+    assert {(plan.order, plan.rest, plan.selection.reopen) for plan in plans} == {("random", False, False)}
+
+
+def test_the_best_plain_plan_is_the_best_of_the_plain_ones(arenas: list[Arena]) -> None:
+    recipe, worth = Recipe(0.0, 1), worth_of(np.concatenate([arena.truth for arena in arenas]), 0.0)
+    ends = [
+        [(arena, run_plan(arena, plan, 0.3 * arena.full_s(NAMES))) for arena in arenas]
+        for plan in plans_among(NAMES, 0.3, rest=False)
+    ]
+    scores = [sum(reward(arena, end).score(worth) for arena, end in own) for own in ends]
+    best = best_plan(arenas, NAMES, 0.3, recipe, rest=False)
+    assert best.score == pytest.approx(max(scores))
+    assert best.plan == plans_among(NAMES, 0.3, rest=False)[int(np.argmax(scores))]
+
+
 @pytest.mark.parametrize("fraction", [0.05, 0.3])
 @pytest.mark.parametrize("recipe", [Recipe(0.0, 1), Recipe(1.0, 1)])
 def test_no_plan_scores_higher(arenas: list[Arena], fraction: float, recipe: Recipe) -> None:

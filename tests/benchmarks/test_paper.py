@@ -13,12 +13,12 @@ def test_every_method_that_is_shown_is_one_and_has_the_descriptors_of_its_family
         FAMILIES, (METHODS["crf"].descriptors, METHODS["crf-full"].descriptors), strict=True
     ):
         forms = [form for forms in family.baselines for form in forms]
-        for method in (family.unbounded, *forms, family.static, *family.learned):
+        for method in (family.unbounded, *forms, *family.plans, *family.learned):
             assert METHODS[method].descriptors == descriptors
 
 
 def test_every_budgeted_method_is_shown() -> None:
-    shown = {method for family in FAMILIES for method in (family.static, *family.learned)}
+    shown = {method for family in FAMILIES for method in (*family.plans, *family.learned)}
     shown |= {form for family in FAMILIES for forms in family.baselines for form in forms}
     assert shown == {name for name, method in METHODS.items() if method.run is not None}
 

@@ -140,7 +140,7 @@ def test_with_budgets_there_is_a_line_for_each_budget_and_method(place: Path, tm
     assert result.exit_code == 0, result.output
     header, *lines, _, _ = result.stdout.splitlines()
     assert header.split() == ["budget", "spent", "method", "class", "average", "global", "mean", "IoU"]
-    names = ["static", "baseline1", "baseline1-rest", "baseline2"]
+    names = ["static-rest", "baseline1", "baseline1-rest", "baseline2"]
     budgets = [line.split()[0] for line in lines]
     assert budgets == [*["20"] * 4, *["50"] * 4, *["inf"] * 6]
     assert [line.split()[7] for line in lines[:4]] == names

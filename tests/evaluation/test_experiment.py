@@ -157,7 +157,7 @@ def test_of_several_videos_there_are_no_pieces(rows: list[Row], bounded: list[Ro
 
 def test_pieces_of_the_only_video_are_its_stretches(tables: list[VideoTable]) -> None:
     table = tables[1]
-    for row in evaluate_tables(MODEL, [table], Experiment(("crf", "static"), (Budget(0.3, is_share=True),), 2)):
+    for row in evaluate_tables(MODEL, [table], Experiment(("crf", "static-rest"), (Budget(0.3, is_share=True),), 2)):
         counts = np.array([[own.get(name, [0, 0, 0]) for name in CLASSES.names] for own in row["pieces"]])
         for k, own in enumerate(counts):
             share = table.graph.centroids[:, 0] / table.n_frames
@@ -210,7 +210,7 @@ def test_other_classes_than_the_models_are_refused() -> None:
 
 
 BOUNDED = (
-    *("static", "static-full", "baseline1", "baseline1-rest"),
+    *("static-rest", "static-rest-full", "baseline1", "baseline1-rest"),
     *("baseline2", "baseline2-full", "baseline3", "baseline3-rest"),
 )
 SHARES = (Budget(0.1, True), Budget(0.4, True), Budget(np.inf))
@@ -257,7 +257,7 @@ def test_choices_are_counted_in_tenths_of_the_budget() -> None:
     table = random_table(FULL, n=50)
     model = replace(MODEL, plans=(StaticPlan(0.1, ("colour", "mbh"), "random", NAMES[:4]),))
     budget_s = 0.5 * table.costs.full_s([1, 2, 3, 4])
-    (row, _) = evaluate_tables(model, [table], Experiment(("static",), (Budget(budget_s),)))
+    (row, _) = evaluate_tables(model, [table], Experiment(("static-rest",), (Budget(budget_s),)))
     plan, arena = model.plans[0], Arena.of(model, table)
     times_s = np.full((50, 5), np.nan)
     run_plan(arena, plan, budget_s, 0, times_s)
@@ -273,8 +273,8 @@ def test_static_takes_the_plan_for_its_budget_and_baselines_their_own_way(
     arena = Arena.of(MODEL, tables[1])
     budget_s = {"hand": 0.4 * arena.full_s(NAMES[:4]), "full": 0.4 * arena.full_s(NAMES)}
     ends = {
-        "static": run_plan(arena, PLANS[0], budget_s["hand"], 1),
-        "static-full": run_plan(arena, PLANS[2], budget_s["full"], 1),
+        "static-rest": run_plan(arena, PLANS[0], budget_s["hand"], 1),
+        "static-rest-full": run_plan(arena, PLANS[2], budget_s["full"], 1),
         "baseline1-rest": run_baseline(arena, "baseline1-rest", NAMES[:4], budget_s["hand"], 1),
         "baseline2-full": run_baseline(arena, "baseline2", NAMES, budget_s["full"], 1),
         "baseline3": run_wholes(arena, WHOLES[0], budget_s["hand"], 1),
@@ -291,6 +291,19 @@ def test_static_takes_the_plan_for_its_budget_and_baselines_their_own_way(
         assert row["accuracy"]["class_average"] == pytest.approx(expected.class_average)
 
 
+def test_a_plain_plan_leaves_what_it_does_not_need(tables: list[VideoTable]) -> None:
+    plain = StaticPlan(0.5, ("hof",), "random", NAMES[:4], rest=False)
+    model = replace(MODEL, plans=(*PLANS, plain))
+    rows = evaluate_tables(model, tables, Experiment(("static", "static-rest"), (Budget(0.5, True), Budget(np.inf))))
+    for row in (row for row in rows if row["method"] == "static"):
+        others = [row["descriptor_counts"][name] for name in row["descriptors"] if name != "hof"]
+        assert others == [0, 0, 0]
+        assert 0 < row["descriptor_counts"]["hof"] <= row["n_supervoxels"]
+        assert row["budget_s"] is not None or row["descriptor_counts"]["hof"] == row["n_supervoxels"]
+    stronger = [row for row in rows if row["method"] == "static-rest" and row["budget_fraction"] == 0.5]
+    assert all(row["descriptor_counts"]["mbh"] > 0 for row in stronger)
+
+
 def test_without_a_bound_everything_is_computed_and_labels_are_those_of_the_crf(bounded: list[Row]) -> None:
     accuracy = [row["accuracy"] for row in bounded if row["budget_fraction"] is None and len(row["descriptors"]) == 4]
     for k in range(4):
@@ -298,12 +311,12 @@ def test_without_a_bound_everything_is_computed_and_labels_are_those_of_the_crf(
 
 
 def test_unshared_costs_are_those_of_all_that_each_needs(tables: list[VideoTable]) -> None:
-    experiment = Experiment(("static", "crf"), (Budget(0.4, True),), costs="unshared")
+    experiment = Experiment(("static-rest", "crf"), (Budget(0.4, True),), costs="unshared")
     rows = evaluate_tables(MODEL, tables[:1], experiment)
     costs, n = tables[0].costs, 40
     full_s = costs.private_s[:, 1:].sum() + 4 * n * costs.resource_s[0]
     assert find(rows, "crf", "street0")["spent_s"] == pytest.approx(full_s)
-    row = find(rows, "static", "street0")
+    row = find(rows, "static-rest", "street0")
     assert row["budget_s"] == pytest.approx(0.4 * full_s)
     assert row["costs"] == "unshared"
     assert max(row["descriptor_counts"], key=lambda name: row["descriptor_counts"][name]) == "mbh"

@@ -17,9 +17,9 @@ from budgetseg.simulation.simulate import NOT_ASKED
 from tests.models.made import HAND_MADE, random_model, random_table
 
 NAMES = tuple(HAND_MADE)
-EVERY = "unary, unary-full, crf, crf-full, static, static-full, baseline1, baseline1-full, baseline1-rest, "
-EVERY += "baseline1-rest-full, baseline2, baseline2-full, baseline3, baseline3-full, baseline3-rest, "
-EVERY += "baseline3-rest-full, budget-rndrnk, budget-rndrnk-full, budget-nhbrnk, budget-full, budget-wanted, "
+EVERY = "unary, unary-full, crf, crf-full, static, static-full, static-rest, static-rest-full, "
+EVERY += "baseline1, baseline1-full, baseline1-rest, baseline1-rest-full, baseline2, baseline2-full, "
+EVERY += "baseline3, baseline3-full, baseline3-rest, baseline3-rest-full, budget-rndrnk, budget-rndrnk-full, budget-nhbrnk, budget-full, budget-wanted, "
 EVERY += "budget-wanted-full"
 FULL = random_model({"dcnn": 3, **HAND_MADE})
 SMALL = random_model(HAND_MADE)
@@ -59,15 +59,21 @@ def test_a_method_without_any_descriptor_of_its_kind_is_refused() -> None:
         methods_named(["crf"], random_model({"dcnn": 3}))
 
 
-def test_static_needs_plans_for_the_same_costs_and_descriptors() -> None:
-    planned = replace(FULL, plans=(StaticPlan(0.1, ("hog",), "random", NAMES, "unshared"),))
+def test_static_needs_plans_of_its_form_for_the_same_costs_and_descriptors() -> None:
+    plan = StaticPlan(0.1, ("hog",), "random", NAMES, "unshared", rest=False)
+    planned = replace(FULL, plans=(plan,))
     line = r"^static needs more than the model has for shared costs; train it again, with plans and policies$"
     for model in (FULL, planned):
         with pytest.raises(UsageError, match=line):
             methods_named(["static"], model)
     assert methods_named(["static"], planned, "unshared") == [METHODS["static"]]
-    with pytest.raises(UsageError, match=r"^static-full needs"):
-        methods_named(["static-full"], planned, "unshared")
+    for other in ("static-full", "static-rest"):
+        with pytest.raises(UsageError, match=f"^{other} needs"):
+            methods_named([other], planned, "unshared")
+    stronger = replace(FULL, plans=(replace(plan, rest=True),))
+    assert methods_named(["static-rest"], stronger, "unshared") == [METHODS["static-rest"]]
+    with pytest.raises(UsageError, match=r"^static needs"):
+        methods_named(["static"], stronger, "unshared")
 
 
 def test_baseline3_needs_its_policy_for_the_same_costs_and_descriptors() -> None:

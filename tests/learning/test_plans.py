@@ -46,7 +46,7 @@ def chosen(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     """A store, not to be changed, and the plans in it."""
     store, told = tmp_path_factory.mktemp("plans") / "plans.json", list[int]()
     plans = choose_plans(learned, RECIPE, store, 2, told.append)
-    assert sum(told) == len(plans) == n_plans(NAMES) == 28
+    assert sum(told) == len(plans) == n_plans(NAMES) == 56
     return store, plans
 
 
@@ -54,17 +54,18 @@ def test_each_is_the_best_on_what_was_said_out_of_fold(
     learned: Learned, chosen: tuple[Path, tuple[StaticPlan, ...]]
 ) -> None:
     _, plans = chosen
-    found = [(plan.costs, plan.among, plan.budget_fraction) for plan in plans]
+    found = [(plan.costs, plan.rest, plan.among, plan.budget_fraction) for plan in plans]
     assert found == [
-        (costs, among, fraction)
+        (costs, rest, among, fraction)
         for costs in ("shared", "unshared")
+        for rest in (True, False)
         for among in (HAND_MADE, NAMES)
         for fraction in BUDGETS
     ]
-    for plan in (plans[2], plans[-1]):
+    for plan in (plans[2], plans[-15], plans[-1]):
         pieces = zip(learned.tables, (learned.out_of_fold[:20], learned.out_of_fold[20:]), strict=True)
         arenas = [Arena.of(MODEL, table, plan.costs, own) for table, own in pieces]
-        assert best_plan(arenas, plan.among, plan.budget_fraction, RECIPE).plan == plan
+        assert best_plan(arenas, plan.among, plan.budget_fraction, RECIPE, rest=plan.rest).plan == plan
 
 
 def test_what_was_chosen_is_not_chosen_again(
@@ -76,7 +77,7 @@ def test_what_was_chosen_is_not_chosen_again(
     store, expected = chosen
     stored = json.loads(store.read_text())
     part, again, told = tmp_path / "plans.json", list[float](), list[int]()
-    part.write_text(json.dumps(stored | {"plans": stored["plans"][:20]}))
+    part.write_text(json.dumps(stored | {"plans": stored["plans"][:48]}))
 
     def count(arenas: list[Arena], names: tuple[str, ...], fraction: float, *rest: Any) -> Scored:
         again.append(fraction)
@@ -85,7 +86,7 @@ def test_what_was_chosen_is_not_chosen_again(
     monkeypatch.setattr("budgetseg.learning.plans.best_plan", count)
     assert choose_plans(learned, RECIPE, part, 1, told.append) == expected
     assert again == [0.9, *BUDGETS]
-    assert sum(told) == 28
+    assert sum(told) == 56
     assert json.loads(part.read_text()) == stored
 
 

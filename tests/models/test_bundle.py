@@ -216,7 +216,7 @@ def test_a_manifest_that_does_not_fit_the_arrays_is_refused(folder: Path, change
     refused(folder)
 
 
-PLAN = StaticPlan(0.1, ("hog",), "doubt", ("colour", "hog"), "unshared")
+PLAN = StaticPlan(0.1, ("hog",), "doubt", ("colour", "hog"), "unshared", rest=False)
 
 
 def test_plans_come_back(model: Model, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
-from budgetseg.policy.static import StaticPlan, plan_for
+from budgetseg.policy.static import StaticPlan, plan_for, read_plan
 from budgetseg.simulation import play
 from tests.simulation.arenas import NAMES, random_arena
 
@@ -35,6 +35,15 @@ def test_only_plans_of_the_same_descriptors_and_costs_count() -> None:
     assert plan_for([], 0.2, NAMES) is None
     assert plan_for(plans, 0.2, HAND_MADE[::-1]) is plans[0]
     assert plan_for(plans, 0.2, set(NAMES), "unshared") is plans[1]
+    plain = replace(plans[0], rest=False)
+    assert plan_for([plain], 0.2, HAND_MADE) is None
+    assert plan_for([*plans, plain], 0.2, HAND_MADE, rest=False) is plain
+
+
+def test_a_plan_that_does_not_say_so_spends_the_rest() -> None:
+    stored = {"budget_fraction": 0.1, "descriptors": ["hog"], "order": "large", "among": ["colour", "hog"]}
+    assert read_plan(stored).selection == Selection("large", reopen=True)  # as all did once
+    assert read_plan(stored | {"rest": False}).selection == Selection("large", reopen=False)
 
 
 def test_a_plan_computes_its_descriptors_and_no_others_before_anything_is_reopened() -> None:
