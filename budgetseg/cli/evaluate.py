@@ -41,7 +41,7 @@ def evaluate(
         typer.Option(
             help="Without a bound: crf, and unary without the CRF; with a budget: static, static-rest, baseline1, "
             "baseline1-rest, baseline2, baseline3, baseline3-rest, budget-rndrnk, budget-nhbrnk, budget-wanted. Each "
-            "also with -full, for the network (budget-full is that of budget-nhbrnk). Commas between them, or 'all' that "
+            "also with -full, for the network (budget-full is that of budget-nhbrnk). Commas between, or 'all' that "
             "the model can do. With --clock wall: static, budget-wanted-full, frames, keyframes, keyframes-large.",
             show_default="unary, crf, and with a network unary-full, crf-full; with --clock wall all",
         ),

@@ -19,8 +19,8 @@ from tests.models.made import HAND_MADE, random_model, random_table
 NAMES = tuple(HAND_MADE)
 EVERY = "unary, unary-full, crf, crf-full, static, static-full, static-rest, static-rest-full, "
 EVERY += "baseline1, baseline1-full, baseline1-rest, baseline1-rest-full, baseline2, baseline2-full, "
-EVERY += "baseline3, baseline3-full, baseline3-rest, baseline3-rest-full, budget-rndrnk, budget-rndrnk-full, budget-nhbrnk, budget-full, budget-wanted, "
-EVERY += "budget-wanted-full"
+EVERY += "baseline3, baseline3-full, baseline3-rest, baseline3-rest-full, budget-rndrnk, "
+EVERY += "budget-rndrnk-full, budget-nhbrnk, budget-full, budget-wanted, budget-wanted-full"
 FULL = random_model({"dcnn": 3, **HAND_MADE})
 SMALL = random_model(HAND_MADE)
 
