@@ -4,7 +4,8 @@ plain       descriptors, computed for supervoxels anywhere as long as there is t
 stronger    in the best of several orders, some of which heed what neighbours have turned out to be; where time is left,
             the least confident get the other descriptors too
 
-Every plan of a form is tried once on the smallest of some described videos with labels, and the best on all videos.
+Plain plans are tried on all of some described videos with labels. Of the stronger ones there are too many: every one is
+tried once on the smallest videos, and the best of them on all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ from budgetseg.types import Float64
 __all__ = ["Recipe", "Scored", "best_plan", "plans_among", "run_plan"]
 
 FEW = 4000
-"""Supervoxels, of the smallest videos, that all plans are tried on first."""
+"""Supervoxels, of the smallest videos, that stronger plans are tried on first."""
 FINALISTS = 4
 """Highest scores there; plans that have one of them are tried on all videos."""
 
@@ -93,9 +94,10 @@ def best_plan(
     plans = plans_among(names, budget_fraction, arenas[0].pricing, rest)
     trials = _Trials(arenas, {arena.name: budget_fraction * arena.full_s(names) for arena in arenas}, recipe.balance)
     with ThreadPoolExecutor(cores) as pool:
-        scores = list(pool.map(lambda plan: trials.score(plan, few, 1), plans))
-        least = np.unique(scores)[-FINALISTS:][0]
-        plans = [plan for plan, score in zip(plans, scores, strict=True) if score >= least]
+        if rest:
+            scores = list(pool.map(lambda plan: trials.score(plan, few, 1), plans))
+            least = np.unique(scores)[-FINALISTS:][0]
+            plans = [plan for plan, score in zip(plans, scores, strict=True) if score >= least]
         scores = list(pool.map(lambda plan: trials.score(plan, arenas, recipe.n_seeds), plans))
     best = int(np.argmax(scores))
     return Scored(plans[best], scores[best])

@@ -45,7 +45,11 @@ def test_plain_plans_have_no_order_of_their_own_and_spend_no_more_than_they_say(
     assert {(plan.order, plan.rest, plan.selection.reopen) for plan in plans} == {("random", False, False)}
 
 
-def test_the_best_plain_plan_is_the_best_of_the_plain_ones(arenas: list[Arena]) -> None:
+def test_the_best_plain_plan_is_the_best_of_the_plain_ones_in_all_videos(
+    arenas: list[Arena], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static, "FEW", 20)  # the smallest video alone prefers another
+    monkeypatch.setattr(static, "FINALISTS", 1)
     recipe, worth = Recipe(0.0, 1), worth_of(np.concatenate([arena.truth for arena in arenas]), 0.0)
     ends = [
         [(arena, run_plan(arena, plan, 0.3 * arena.full_s(NAMES))) for arena in arenas]
@@ -53,6 +57,7 @@ def test_the_best_plain_plan_is_the_best_of_the_plain_ones(arenas: list[Arena]) 
     ]
     scores = [sum(reward(arena, end).score(worth) for arena, end in own) for own in ends]
     best = best_plan(arenas, NAMES, 0.3, recipe, rest=False)
+    assert best.plan != best_plan(arenas[1:2], NAMES, 0.3, recipe, rest=False).plan
     assert best.score == pytest.approx(max(scores))
     assert best.plan == plans_among(NAMES, 0.3, rest=False)[int(np.argmax(scores))]
 
