@@ -96,7 +96,7 @@ def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: s
 def _players(model: Model, among: tuple[str, ...], costs: str, fraction: float) -> Iterator[tuple[str, Player]]:
     for own in model.policies:
         if (own.among, own.costs) == (among, costs):
-            yield own.method, Player(own.policy, own.selection)
+            yield own.method, Player(own.policy, own.selection(fraction))
     yield STATIC, plan_player(model, fraction, among, costs)
 
 

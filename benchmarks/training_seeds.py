@@ -37,8 +37,8 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
         own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
         for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell):
             judge = Judge(reported, policy.among, recipe.balance, cores)
-            player = Player(policy.policy, policy.selection)
-            found.setdefault(policy.among, []).append(_figures(judge, [player] * len(FRACTIONS), model))
+            players = [Player(policy.policy, policy.selection(fraction)) for fraction in FRACTIONS]
+            found.setdefault(policy.among, []).append(_figures(judge, players, model))
     print(f"| | {' | '.join(f'{fraction:.0%}' for fraction in FRACTIONS)} |\n|---|{'---|' * len(FRACTIONS)}")
     for among, rows in found.items():
         judge = Judge(reported, among, recipe.balance, cores)

@@ -68,7 +68,7 @@ def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, 
 def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
     own = learned_for(arena.model.policies, name, names, arena.pricing)
     assert own is not None
-    episode = arena.begin(budget_s, names, own.selection, seed)
+    episode = arena.begin(budget_s, names, own.selection(budget_s / arena.full_s(names)), seed)
     play(episode, arena.said, own.policy, times_s)
     return episode.state
 

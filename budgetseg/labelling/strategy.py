@@ -42,7 +42,7 @@ def _learned(model: Model) -> Strategy:
     own = learned_for(model.policies, METHOD, counted(model))
     if own is None:
         raise UsageError(f"model '{model.name}' has no learned policy; use --policy static, or train it again")
-    return lambda _: (own.policy, own.selection)
+    return lambda share: (own.policy, own.selection(share))
 
 
 def _static(model: Model) -> Strategy:

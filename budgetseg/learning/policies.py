@@ -3,6 +3,7 @@
     training videos, as classifiers see them that have not seen them
         ─► what descriptors add to each other ─► gain per cost ─► which of them to do without
         ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
+        ─► which descriptors to do without at each budget
 
 One policy serves every budget: what is left is among its features.
 """
@@ -29,12 +30,12 @@ from budgetseg.learning.search import Fold, search
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
-from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
+from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
-from budgetseg.types import Float32
+from budgetseg.types import Float32, Float64
 
 __all__ = [
     "Recipe",
@@ -45,6 +46,7 @@ __all__ = [
     "judges_of",
     "learn_policies",
     "n_policies",
+    "players_by_budget",
 ]
 
 CLIP, LONG = 1500, 6000
@@ -72,6 +74,9 @@ where it does not, whoever was selected must be left for others before all of it
 
 N_SUBSETS = 4
 """The best subsets of descriptors, which a policy may do with instead of all: where it loses in no video."""
+
+SPARE = LEAST
+"""Of the score: what a video may lose at a budget, at the end, by doing without something, and what all must gain."""
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
@@ -132,7 +137,7 @@ def learn_policies(
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
     what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
-    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST
+    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST, SPARE
     mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -143,7 +148,7 @@ def learn_policies(
                 arenas = arenas or learned.arenas(costs)
                 journal, whole = Journal(place.name, tell), Judge(arenas, among, recipe.balance, cores)
                 gains[among] = gains.get(among) or find_gains(whole)  # whatever it costs
-                policy = _learn(whole, first_player(whole, method, gains[among]), method, recipe, journal)
+                policy = _learn(whole, gains[among], method, recipe, journal)
                 _write(place, mark, policy, journal)
             policies.append(policy)
             advance(1)
@@ -193,11 +198,37 @@ def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Playe
     gains, selection = gains or find_gains(judge), SELECTIONS[method]
     policy = first_policy(judge.arenas[0].model, gains, selection.order)
     others = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
-    sets = dict.fromkeys((gains.bits, *gains.best(N_SUBSETS)))
-    players = [Player(policy, replace(selection, enabled=own | others)) for own in sets]
-    scores = np.array([judge.by_video(player, judge.trials(BUDGETS, 1)) for player in players])
-    best = np.argmax(np.where((scores >= scores[0]).all(axis=1), scores.sum(axis=1), -np.inf))
-    return players[int(best)]
+    players, ahead = _with_fewer(judge, Player(policy, replace(selection, enabled=gains.bits | others)), gains)
+    fair = (ahead.sum(axis=1) >= 0).all(axis=1)
+    return players[int(np.argmax(np.where(fair, ahead.sum(axis=(1, 2)), -np.inf)))]
+
+
+def players_by_budget(judge: Judge, player: Player, gains: Gains) -> list[Player]:
+    """For each of the budgets, a player, or the same with fewer descriptors: with those that are best from there on.
+
+    At none of these budgets may a video lose by it, but for what there is to spare. Where that gains nothing to speak
+    of, it is as with less to spend.
+    """
+    players, ahead = _with_fewer(judge, player, gains)
+    found, best = list[Player](), 0
+    for k in range(len(BUDGETS)):
+        gained = ahead[:, k:].sum(axis=(1, 2))
+        fair = (ahead[:, k:] >= -SPARE).all(axis=(1, 2)) & (gained > SPARE)
+        best = int(np.argmax(np.where(fair, gained, -np.inf))) if fair.any() else best
+        found.append(players[best])
+    return found
+
+
+def _with_fewer(judge: Judge, player: Player, gains: Gains) -> tuple[list[Player], Float64]:
+    """A player, and the same with each of the best subsets of its descriptors; how far they are ahead of the first.
+
+    By player, budget and video, (P, B, V).
+    """
+    own = player.selection.enabled
+    sets = dict.fromkeys((own, *(best | own & ~gains.bits for best in gains.best(N_SUBSETS))))
+    players = [replace(player, selection=replace(player.selection, enabled=enabled)) for enabled in sets]
+    scores = np.array([[judge.by_video(one, judge.trials((fraction,), 1)) for fraction in BUDGETS] for one in players])
+    return players, scores - scores[0]
 
 
 def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
@@ -218,21 +249,19 @@ def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
     return LinearPolicy(weights, extended=True)
 
 
-def _learn(whole: Judge, first: Player, method: str, recipe: Recipe, journal: Journal) -> LearnedPolicy:
-    """From where learning begins in the videos of a judge."""
-    about = whole.arenas, whole.names, whole.balance, whole.cores
+def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Journal) -> LearnedPolicy:
+    """From gain per cost in the videos of a judge."""
+    about, first = (whole.arenas, whole.names, whole.balance, whole.cores), first_player(whole, method, gains)
     player = iterate(*judges_of(*about), first, recipe.capi, recipe.seed, journal.round)
     player = search(folds_of(*about), player, recipe.search, recipe.seed, journal.found)
     weights = first.policy.weights.copy()
     learned = [whole.arenas[0].model.classifiers.names.index(name) for name in whole.names]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
     player = replace(player, policy=LinearPolicy(weights, extended=True))
-    how = player.policy, _expected(whole, player), player.selection.enabled
-    return LearnedPolicy(method, whole.names, whole.arenas[0].pricing, *how)
-
-
-def _expected(judge: Judge, player: Player) -> tuple[Expected, ...]:
-    return _rising([_accuracy(judge, player, fraction) for fraction in BUDGETS])
+    pairs = list(zip(BUDGETS, players_by_budget(whole, player, gains), strict=True))
+    expected = _rising([_accuracy(whole, own, fraction) for fraction, own in pairs])
+    uses = tuple(Uses(fraction, own.selection.enabled) for fraction, own in pairs)
+    return LearnedPolicy(method, whole.names, whole.arenas[0].pricing, player.policy, expected, uses)
 
 
 def _accuracy(judge: Judge, player: Player, fraction: float) -> Expected:
@@ -258,7 +287,7 @@ def _read(place: Path, mark: str, model: Model) -> LearnedPolicy | None:
         weights: Float32 = load_file(place / "policy.safetensors")["weights"]
         expected = tuple(Expected(*one) for one in card["expected"])
         policy = LinearPolicy(weights, extended=True)
-        how = policy, expected, card["uses"]
+        how = policy, expected, tuple(Uses(*one) for one in card["uses"])
         found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], *how)
         found.check(len(model.classifiers.names), model.classifiers.n_labels)
     except (OSError, ValueError, LookupError, TypeError, SafetensorError, UsageError):

@@ -21,7 +21,7 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
-from budgetseg.policy.learned import Expected, LearnedPolicy
+from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
 from budgetseg.policy.whole import WholePolicy
@@ -157,7 +157,7 @@ def _read_whole(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers
 
 def _card_of(own: LearnedPolicy) -> dict[str, Any]:
     card = {"method": own.method, "among": list(own.among), "costs": own.costs, "extended": own.policy.extended}
-    return card | {"expected": [list(one) for one in own.expected], "uses": own.uses}
+    return card | {"expected": [list(one) for one in own.expected], "uses": [list(one) for one in own.uses]}
 
 
 def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers) -> LearnedPolicy:
@@ -165,7 +165,8 @@ def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers
     h.subset_of(card["among"])
     expected = tuple(Expected(*map(float, one)) for one in card["expected"])
     policy = LinearPolicy(weights, bool(card["extended"]))
-    uses = int(card.get("uses", -1))  # all, in models of before
+    stored = card.get("uses", -1)  # all, or the same for every budget, in models of before
+    uses = tuple(Uses(float(least), int(own)) for least, own in ([[0, stored]] if isinstance(stored, int) else stored))
     found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected, uses)
     found.check(len(h.names), h.n_labels)
     return found

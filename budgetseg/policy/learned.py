@@ -10,9 +10,9 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.static import COSTS
+from budgetseg.policy.static import COSTS, NEARLY
 
-__all__ = ["METHOD", "SELECTIONS", "Expected", "LearnedPolicy", "budget_for", "expected_at", "learned_for"]
+__all__ = ["METHOD", "SELECTIONS", "Expected", "LearnedPolicy", "Uses", "budget_for", "expected_at", "learned_for"]
 
 SELECTIONS = {
     "budget-rndrnk": Selection("random", reopen=False),
@@ -34,6 +34,13 @@ class Expected(NamedTuple):
     overall: float
 
 
+class Uses(NamedTuple):
+    """Descriptors of a model that are computed with a fraction of the full cost, or more, as bits; -1 for all."""
+
+    budget_fraction: float
+    descriptors: int
+
+
 @dataclass(frozen=True, eq=False)
 class LearnedPolicy:
     """A linear policy over the descriptors of a model, with extended features.
@@ -45,7 +52,8 @@ class LearnedPolicy:
     costs : "shared" or "unshared", that it was learned under
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
-    uses : descriptors of the model that it ever computes, as bits, since others would not help; -1 for all
+    uses : what it ever computes, since the rest would not help, by rising budget: what is worth its price as long as
+        little can be paid may do harm beside what is dearer
     """
 
     method: str
@@ -53,7 +61,7 @@ class LearnedPolicy:
     costs: str
     policy: LinearPolicy
     expected: tuple[Expected, ...] = ()
-    uses: int = -1
+    uses: tuple[Uses, ...] = (Uses(0.0, -1),)
 
     def __post_init__(self) -> None:
         if self.method not in SELECTIONS:
@@ -65,19 +73,23 @@ class LearnedPolicy:
         rises = np.diff([0.0, *(one.budget_fraction for one in self.expected)]) > 0
         if not rises.all() or not np.isfinite(self.expected).all():
             raise UsageError("accuracies to be expected must be finite, for rising budgets above 0")
+        rises = np.diff([-1.0, *(one.budget_fraction for one in self.uses)]) > 0
+        if not self.uses or not rises.all():
+            raise UsageError("what a policy uses must be said, for rising budgets")
 
-    @property
-    def selection(self) -> Selection:
-        """Who is selected first, and what may be computed."""
-        return replace(SELECTIONS[self.method], enabled=self.uses)
+    def selection(self, budget_fraction: float) -> Selection:
+        """Who is selected first, and what may be computed with a budget, a fraction of the full cost."""
+        fitting = [own for own in self.uses if own.budget_fraction <= NEARLY * budget_fraction] or self.uses[:1]
+        return replace(SELECTIONS[self.method], enabled=fitting[-1].descriptors)
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""
         shape = n_descriptors + 1, n_features(n_descriptors, n_labels, self.policy.extended)
         if self.policy.weights.shape != shape:
             raise UsageError(f"weights of a policy must be {shape}. Got {self.policy.weights.shape}")
-        if not self.uses & (1 << n_descriptors) - 1:
-            raise UsageError(f"a policy must use one of the {n_descriptors} descriptors at least. Got {self.uses:b}")
+        for _, own in self.uses:
+            if not own & (1 << n_descriptors) - 1:
+                raise UsageError(f"a policy must use one of the {n_descriptors} descriptors at least. Got {own:b}")
 
 
 def learned_for(

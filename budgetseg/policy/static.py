@@ -9,13 +9,16 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 
-__all__ = ["COSTS", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan"]
+__all__ = ["COSTS", "NEARLY", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan"]
 
 COSTS = ("shared", "unshared")
 """Whether a descriptor pays for what it needs and is not there yet, or, as in the paper, for all that it needs."""
 
 NOT_COUNTED = "dcnn_large"
 """No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
+
+NEARLY = 1.1
+"""Times a budget: what is made for so much serves it, too. For more, too much of it would be missing."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,12 @@ def plan_for(
 ) -> StaticPlan | None:
     """The plan for a budget, of those chosen among these descriptors that spend the rest, or do not; None if none was.
 
-    It is the one for the largest budget no more than a tenth above this one: with a plan for too little, what is
-    left goes to the least confident; with one for too much, nothing is left for most.
+    It is the one for the largest budget that is `NEARLY` this one: with a plan for too little, what is left goes to the
+    least confident; with one for too much, nothing is left for most.
     """
     fitting = sorted(
         (plan for plan in plans if set(plan.among) == set(among) and (plan.costs, plan.rest) == (costs, rest)),
         key=lambda plan: plan.budget_fraction,
     )
-    affordable = [plan for plan in fitting if plan.budget_fraction <= 1.1 * budget_fraction]
+    affordable = [plan for plan in fitting if plan.budget_fraction <= NEARLY * budget_fraction]
     return next(iter((*affordable[::-1], *fitting)), None)

@@ -10,7 +10,7 @@ from budgetseg.inference.episode import Selection
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.policy import plan_policy
 from budgetseg.policy.features import n_features
-from budgetseg.policy.learned import METHOD, LearnedPolicy
+from budgetseg.policy.learned import METHOD, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
 from tests.models.made import HAND_MADE, random_model
@@ -43,9 +43,11 @@ def test_a_learned_policy_decides_at_every_budget(share: float) -> None:
     chooser, selection = strategy_of(replace(model, policies=(own,), plans=(plan,)))(share)
     assert chooser is own.policy
     assert selection.order == "wanted"
-    few = replace(model, policies=(replace(own, uses=0b0010),))
+    few = replace(model, policies=(replace(own, uses=(Uses(0.0, 0b0010),)),))
     assert strategy_of(few)(share)[1].enabled == 0b0010
     assert strategy_of(few, selection=Selection("large"))(share)[1] == Selection("large", enabled=0b0010)
+    by_budget = replace(model, policies=(replace(own, uses=(Uses(0.0, 0b0010), Uses(0.4, 0b0100))),))
+    assert strategy_of(by_budget)(share)[1].enabled == (0b0010 if share < 0.3 else 0b0100)
     assert strategy_of(replace(model, policies=(own,), plans=(plan,)), "static")(share)[1].order == "large"
 
 

@@ -18,6 +18,7 @@ from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
 from budgetseg.learning.policies import (
+    SPARE,
     Recipe,
     first_player,
     first_policy,
@@ -25,6 +26,7 @@ from budgetseg.learning.policies import (
     judges_of,
     learn_policies,
     n_policies,
+    players_by_budget,
 )
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
@@ -96,9 +98,14 @@ def test_each_has_a_line_a_round_rows_and_a_curve(found: Found) -> None:
 def test_a_policy_does_not_ask_for_what_it_was_not_learned_with_before_all_else_is_there(found: Found) -> None:
     own = next(one for one in found[1] if one.method == "budget-wanted" and one.among == HAND_MADE)
     arena = random_arena(20)
-    episode = arena.begin(np.inf, NAMES, own.selection)
+    episode = arena.begin(np.inf, NAMES, own.selection(1.0))
     scores = [own.policy.weights @ features_of(episode, i, extended=True) for i in range(20)]
     assert all(one[4] < one[:4].min() - 10 for one in scores)
+
+
+def test_what_each_computes_is_said_for_every_budget(found: Found) -> None:
+    for own in found[1]:
+        assert [one.budget_fraction for one in own.uses] == list(BUDGETS)
 
 
 def test_what_is_expected_is_what_its_runs_score_and_never_falls(learned: Learned, found: Found) -> None:
@@ -108,7 +115,9 @@ def test_what_is_expected_is_what_its_runs_score_and_never_falls(learned: Learne
     pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas)
     least = np.zeros(2)
     for one in own.expected:
-        right = judge.right(Player(own.policy, own.selection), judge.trials((one.budget_fraction,), 1))
+        right = judge.right(
+            Player(own.policy, own.selection(one.budget_fraction)), judge.trials((one.budget_fraction,), 1)
+        )
         least = np.maximum(least, [np.mean(right / pixels), right.sum() / pixels.sum()])
         assert one[1:] == pytest.approx(tuple(least))
 
@@ -334,6 +343,42 @@ def told_truth(arena: Arena, by: Sequence[int]) -> Arena:
     truth = np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)]
     said = np.stack([truth if subset in by else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
     return replace(arena, said=np.ascontiguousarray(said))
+
+
+def harmed_by_colour(arena: Arena) -> Arena:
+    """The same with classifiers that say the truth with colour, and with the network, and lie with both."""
+    return told_truth(arena, [1 << NAMES.index("colour"), 1 << NAMES.index("dcnn")])
+
+
+def with_both(judge: Judge) -> Player:
+    """One that computes colour and the network."""
+    player, bits = first_player(judge, "budget-wanted"), 1 << NAMES.index("colour") | 1 << NAMES.index("dcnn")
+    return replace(player, selection=replace(player.selection, enabled=bits))
+
+
+def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
+    judge = Judge([harmed_by_colour(random_arena(60))], NAMES, 0.0)
+    player = with_both(judge)
+    found = players_by_budget(judge, player, find_gains(judge))
+    assert all(own.policy is player.policy for own in found)
+    assert found[-1].selection.enabled in (1 << NAMES.index("colour"), 1 << NAMES.index("dcnn"))
+    for k, own in enumerate(found):
+        if own.selection == player.selection:
+            continue
+        apart = [np.subtract(*judge.scores([own, player], judge.trials((one,), 1))) for one in BUDGETS[k:]]
+        assert min(apart) >= -SPARE
+        assert sum(apart) > SPARE
+
+
+def test_what_one_video_needs_is_computed_in_all() -> None:
+    small = told_truth(
+        replace(random_arena(10, 1), name="small"), [1 << NAMES.index("colour") | 1 << NAMES.index("dcnn")]
+    )
+    judge = Judge([harmed_by_colour(random_arena(60)), small], NAMES, 0.0)
+    player = with_both(judge)
+    needed = judge.by_video(player, judge.trials(BUDGETS[-1:], 1))[1]
+    assert needed > 0.05
+    assert players_by_budget(judge, player, find_gains(judge))[-1].selection == player.selection
 
 
 def test_descriptors_that_do_not_help_over_all_budgets_are_done_without() -> None:

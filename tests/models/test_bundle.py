@@ -16,7 +16,7 @@ from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
 from budgetseg.policy.features import n_features
-from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy
+from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
@@ -283,7 +283,8 @@ def learned_policy(method: str, seed: int) -> LearnedPolicy:
     shape = len(LENGTHS) + 1, n_features(len(LENGTHS), 3, True)
     weights = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
     expected = Expected(0.02, 0.1, 0.2), Expected(0.5, 1 / 3, 2 / 3)
-    return LearnedPolicy(method, ("hog", "dcnn"), "unshared", LinearPolicy(weights, extended=True), expected, 1 + seed)
+    policy, uses = LinearPolicy(weights, extended=True), (Uses(0.0, 1 + seed), Uses(0.5, -1))
+    return LearnedPolicy(method, ("hog", "dcnn"), "unshared", policy, expected, uses)
 
 
 @pytest.fixture
@@ -300,7 +301,8 @@ def test_learned_policies_come_back(decided: Path) -> None:
     for seed, own in enumerate(again):
         before = learned_policy(own.method, seed)
         assert (own.among, own.costs, own.expected) == (before.among, before.costs, before.expected)
-        assert own.uses == before.uses == 1 + seed
+        assert own.uses == before.uses == (Uses(0.0, 1 + seed), Uses(0.5, -1))
+        assert isinstance(own.uses[0], Uses)
         assert isinstance(own.expected[0], Expected)
         assert own.policy.extended
         assert own.policy.noise == 0
@@ -310,12 +312,12 @@ def test_learned_policies_come_back(decided: Path) -> None:
     assert np.array_equal(load_model(decided).policies[1].policy.weights, again[1].policy.weights)
 
 
-def test_a_policy_from_before_there_was_something_to_do_without_uses_all(decided: Path) -> None:
+def test_a_policy_from_before_uses_the_same_at_every_budget_or_all(decided: Path) -> None:
     manifest = json.loads((decided / "manifest.json").read_text())
-    for card in manifest["policies"]:
-        del card["uses"]
+    del manifest["policies"][0]["uses"]
+    manifest["policies"][1]["uses"] = 3
     (decided / "manifest.json").write_text(json.dumps(manifest))
-    assert [own.uses for own in load_model(decided).policies] == [-1] * len(SELECTIONS)
+    assert [own.uses for own in load_model(decided).policies[:2]] == [(Uses(0.0, -1),), (Uses(0.0, 3),)]
 
 
 def test_a_model_from_before_there_were_learned_policies_has_none(folder: Path) -> None:

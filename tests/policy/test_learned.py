@@ -7,7 +7,7 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.policy.features import n_features
-from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, budget_for, expected_at, learned_for
+from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses, budget_for, expected_at, learned_for
 from budgetseg.policy.linear import LinearPolicy
 from tests.inference.worlds import EVERYTHING, any_policy, made_video
 
@@ -24,23 +24,46 @@ def learned(
     return LearnedPolicy(method, among, costs, policy(), EXPECTED)
 
 
+def few(descriptors: int) -> tuple[Uses, ...]:
+    """These alone, at every budget."""
+    return (Uses(0.0, descriptors),)
+
+
 def test_each_method_has_its_order_of_selection() -> None:
-    orders = {method: learned(method).selection.order for method in SELECTIONS}
+    orders = {method: learned(method).selection(0.5).order for method in SELECTIONS}
     assert orders == {"budget-rndrnk": "random", "budget-nhbrnk": "unsure", "budget-wanted": "wanted"}
-    assert [learned(method).selection.reopen for method in SELECTIONS] == [False, False, True]  # the paper's do not
+    assert [learned(method).selection(0.5).reopen for method in SELECTIONS] == [
+        False,
+        False,
+        True,
+    ]  # the paper's do not
 
 
 def test_what_it_does_without_is_not_computed() -> None:
     video = made_video(0)
-    own = LearnedPolicy("budget-wanted", ("a", "b"), "shared", any_policy(video, 0, extended=True), uses=0b101)
-    episode = video.begin(EVERYTHING, own.selection)
+    own = LearnedPolicy("budget-wanted", ("a", "b"), "shared", any_policy(video, 0, extended=True), (), few(0b101))
+    episode = video.begin(EVERYTHING, own.selection(1.0))
     video.run(episode, own.policy)
     assert (episode.state.subsets == 0b101).all()
     assert episode.full_s == video.begin(EVERYTHING).full_s  # budgets are shares of the same
-    assert learned().selection.enabled == -1
-    assert replace(learned(), uses=0b01).selection == replace(SELECTIONS["budget-wanted"], enabled=0b01)
+    assert learned().selection(0.1).enabled == -1
+    assert replace(learned(), uses=few(0b01)).selection(0.1) == replace(SELECTIONS["budget-wanted"], enabled=0b01)
     with pytest.raises(UsageError, match=r"^a policy must use one of the 2 descriptors at least\. Got 100$"):
-        replace(learned(), uses=0b100).check(2, 3)
+        replace(learned(), uses=(Uses(0.1, 0b11), Uses(0.2, 0b100))).check(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "enabled"), [(0.001, 0b11), (0.1, 0b11), (0.18, 0b11), (0.19, 0b10), (0.5, 0b10), (np.inf, 0b01)]
+)
+def test_what_it_computes_is_for_the_largest_budget_that_is_nearly_there(fraction: float, enabled: int) -> None:
+    own = replace(learned(), uses=(Uses(0.05, 0b11), Uses(0.2, 0b10), Uses(0.9, 0b01)))
+    assert own.selection(fraction).enabled == enabled
+
+
+@pytest.mark.parametrize("uses", [(), (Uses(0.2, -1), Uses(0.2, 1)), (Uses(0.2, -1), Uses(0.1, 1))])
+def test_budgets_of_what_it_uses_must_rise(uses: tuple[Uses, ...]) -> None:
+    with pytest.raises(UsageError, match=r"^what a policy uses must be said, for rising budgets$"):
+        replace(learned(), uses=uses)
 
 
 def test_what_makes_no_sense_is_refused() -> None:
