@@ -3,7 +3,7 @@
     training videos, as classifiers see them that have not seen them
         ─► what descriptors add to each other ─► gain per cost ─► which of them to do without
         ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
-        ─► which descriptors to do without at each budget
+        ─► better than what it began with, in whole videos? ─► which descriptors to do without at each budget
 
 One policy serves every budget: what is left is among its features.
 """
@@ -253,7 +253,7 @@ def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Jou
     """From gain per cost in the videos of a judge."""
     about, first = (whole.arenas, whole.names, whole.balance, whole.cores), first_player(whole, method, gains)
     player = iterate(*judges_of(*about), first, recipe.capi, recipe.seed, journal.round)
-    player = search(folds_of(*about), player, recipe.search, recipe.seed, journal.found)
+    player = _better(whole, first, search(folds_of(*about), player, recipe.search, recipe.seed, journal.found))
     weights = first.policy.weights.copy()
     learned = [whole.arenas[0].model.classifiers.names.index(name) for name in whole.names]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
@@ -262,6 +262,16 @@ def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Jou
     expected = _rising([_accuracy(whole, own, fraction) for fraction, own in pairs])
     uses = tuple(Uses(fraction, own.selection.enabled) for fraction, own in pairs)
     return LearnedPolicy(method, whole.names, whole.arenas[0].pricing, player.policy, expected, uses)
+
+
+def _better(judge: Judge, first: Player, found: Player) -> Player:
+    """What was found, if it scores more than the first over all budgets in whole videos, and the first else.
+
+    Videos that are judged one by one in folds count alike, however few their pixels, and have classes that others lack:
+    what helps in them on average may cost more than it gains in all of them together.
+    """
+    scores = judge.scores([first, found], judge.trials(BUDGETS, 1))
+    return found if scores[1] > scores[0] else first
 
 
 def _accuracy(judge: Judge, player: Player, fraction: float) -> Expected:

@@ -20,6 +20,7 @@ from budgetseg.learning.plans import BUDGETS, Learned
 from budgetseg.learning.policies import (
     SPARE,
     Recipe,
+    _better,
     first_player,
     first_policy,
     folds_of,
@@ -32,6 +33,7 @@ from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
+from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.view import features_of
 from budgetseg.simulation import Arena
 from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
@@ -343,6 +345,18 @@ def told_truth(arena: Arena, by: Sequence[int]) -> Arena:
     truth = np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)]
     said = np.stack([truth if subset in by else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
     return replace(arena, said=np.ascontiguousarray(said))
+
+
+def test_what_scores_less_in_whole_videos_than_what_it_began_with_is_not_kept() -> None:
+    judge = Judge([told_truth(random_arena(30), range(1, 32))], NAMES, 0.0)
+    first = first_player(judge, "budget-wanted")
+    weights = first.policy.weights.copy()
+    weights[-1, 0] += 1000  # finishes everybody before there is anything to go by
+    selection = replace(first.selection, reopen=False)
+    idle = Player(LinearPolicy(weights, extended=True), selection)
+    assert _better(judge, first, idle) is first
+    assert _better(judge, idle, first) is first
+    assert _better(judge, first, replace(first)) is first  # as good is not better
 
 
 def harmed_by_colour(arena: Arena) -> Arena:
