@@ -118,7 +118,7 @@ def kept(found: Comparison, layout: Layout, family: Family, method: str) -> Iter
 
 
 def against_static(found: Comparison, layout: Layout, family: Family, bar: str, plan: str) -> Iterator[Check]:
-    """Bar 3 of the learned policy with its own selection order, over tables."""
+    """Bar 3, or 3+, of the learned policy with its own selection order, over tables."""
     ours, clear = family.learned[-1], []
     for budget in (*LOW, *HIGH):
         if (ours, budget) not in found or (plan, budget) not in found:

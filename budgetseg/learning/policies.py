@@ -76,7 +76,11 @@ N_SUBSETS = 4
 """The best subsets of descriptors, which a policy may do with instead of all: where it loses in no video."""
 
 SPARE = LEAST
-"""Of the score: what a video may lose at a budget, at the end, by doing without something, and what all must gain."""
+"""Of the score in all videos: what one of them may lose at a budget, at the end, by doing without something, and what
+all must gain."""
+
+RULES = 2
+"""Of what is kept in the end: those of another number are learned again."""
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
@@ -137,7 +141,7 @@ def learn_policies(
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
     what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
-    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST, SPARE
+    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST, SPARE, RULES
     mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -206,14 +210,15 @@ def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Playe
 def players_by_budget(judge: Judge, player: Player, gains: Gains) -> list[Player]:
     """For each of the budgets, a player, or the same with fewer descriptors: with those that are best from there on.
 
-    At none of these budgets may a video lose by it, but for what there is to spare. Where that gains nothing to speak
-    of, it is as with less to spend.
+    At none of these budgets may a video lose by it, but for what there is to spare. What was done without with less to
+    spend does not come back.
     """
     players, ahead = _with_fewer(judge, player, gains)
+    sets = np.array([one.selection.enabled for one in players])
     found, best = list[Player](), 0
     for k in range(len(BUDGETS)):
         gained = ahead[:, k:].sum(axis=(1, 2))
-        fair = (ahead[:, k:] >= -SPARE).all(axis=(1, 2)) & (gained > SPARE)
+        fair = (ahead[:, k:] >= -SPARE).all(axis=(1, 2)) & (gained > SPARE) & (sets & ~sets[best] == 0)
         best = int(np.argmax(np.where(fair, gained, -np.inf))) if fair.any() else best
         found.append(players[best])
     return found
@@ -225,7 +230,8 @@ def _with_fewer(judge: Judge, player: Player, gains: Gains) -> tuple[list[Player
     By player, budget and video, (P, B, V).
     """
     own = player.selection.enabled
-    sets = dict.fromkeys((own, *(best | own & ~gains.bits for best in gains.best(N_SUBSETS))))
+    some = [best for best in gains.best(N_SUBSETS) if not best & ~own]
+    sets = dict.fromkeys((own, *(best | own & ~gains.bits for best in some)))
     players = [replace(player, selection=replace(player.selection, enabled=enabled)) for enabled in sets]
     scores = np.array([[judge.by_video(one, judge.trials((fraction,), 1)) for fraction in BUDGETS] for one in players])
     return players, scores - scores[0]

@@ -53,7 +53,7 @@ class LearnedPolicy:
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
     uses : what it ever computes, since the rest would not help, by rising budget: what is worth its price as long as
-        little can be paid may do harm beside what is dearer
+        little can be paid may do harm beside what is dearer. A run with several budgets has what the first one has
     """
 
     method: str
@@ -73,9 +73,9 @@ class LearnedPolicy:
         rises = np.diff([0.0, *(one.budget_fraction for one in self.expected)]) > 0
         if not rises.all() or not np.isfinite(self.expected).all():
             raise UsageError("accuracies to be expected must be finite, for rising budgets above 0")
-        rises = np.diff([-1.0, *(one.budget_fraction for one in self.uses)]) > 0
-        if not self.uses or not rises.all():
-            raise UsageError("what a policy uses must be said, for rising budgets")
+        least = [one.budget_fraction for one in self.uses]
+        if not least or least[0] < 0 or not (np.diff(least) > 0).all() or not np.isfinite(least).all():
+            raise UsageError("what a policy uses must be said, for rising budgets from 0 on")
 
     def selection(self, budget_fraction: float) -> Selection:
         """Who is selected first, and what may be computed with a budget, a fraction of the full cost."""

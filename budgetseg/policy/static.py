@@ -18,7 +18,7 @@ NOT_COUNTED = "dcnn_large"
 """No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
 
 NEARLY = 1.1
-"""Times a budget: what is made for so much serves it, too. For more, too much of it would be missing."""
+"""Times a budget: a plan, or a set of descriptors, for so much at most still serves it."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def plan_for(
 ) -> StaticPlan | None:
     """The plan for a budget, of those chosen among these descriptors that spend the rest, or do not; None if none was.
 
-    It is the one for the largest budget that is `NEARLY` this one: with a plan for too little, what is left goes to the
-    least confident; with one for too much, nothing is left for most.
+    It is the one for the largest budget that is `NEARLY` this one: with a plan for too little, something is left, which
+    the stronger form spends on the least confident; with one for too much, nothing is left for most.
     """
     fitting = sorted(
         (plan for plan in plans if set(plan.among) == set(among) and (plan.costs, plan.rest) == (costs, rest)),

@@ -372,16 +372,35 @@ def with_both(judge: Judge) -> Player:
 
 def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
     judge = Judge([harmed_by_colour(random_arena(60))], NAMES, 0.0)
-    player = with_both(judge)
-    found = players_by_budget(judge, player, find_gains(judge))
+    player, gains = with_both(judge), find_gains(judge)
+    found = players_by_budget(judge, player, gains)
     assert all(own.policy is player.policy for own in found)
-    assert found[-1].selection.enabled in (1 << NAMES.index("colour"), 1 << NAMES.index("dcnn"))
-    for k, own in enumerate(found):
-        if own.selection == player.selection:
-            continue
-        apart = [np.subtract(*judge.scores([own, player], judge.trials((one,), 1))) for one in BUDGETS[k:]]
-        assert min(apart) >= -SPARE
-        assert sum(apart) > SPARE
+    sets, both = [own.selection.enabled for own in found], player.selection.enabled
+    alone = {bit: [_ahead(judge, player, bit, one) for one in BUDGETS] for bit in (1, both - 1)}
+    for k, own in enumerate(sets):
+        fair = {
+            bit: sum(apart[k:]) for bit, apart in alone.items() if min(apart[k:]) >= -SPARE and sum(apart[k:]) > SPARE
+        }
+        before = sets[k - 1] if k else both
+        fair = {bit: gained for bit, gained in fair.items() if not bit & ~before}
+        assert own == (max(fair, key=lambda bit: fair[bit]) if fair else before)
+    assert sets[0] == both
+    assert sets[-1] in alone
+
+
+def _ahead(judge: Judge, player: Player, enabled: int, fraction: float) -> float:
+    """How far it is ahead with other descriptors."""
+    other = replace(player, selection=replace(player.selection, enabled=enabled))
+    return float(np.subtract(*judge.scores([other, player], judge.trials((fraction,), 1))))
+
+
+def test_what_it_was_learned_without_does_not_come_back() -> None:
+    judge = Judge([told_truth(random_arena(60), [1 << NAMES.index("hog")])], NAMES, 0.0)
+    player = with_both(judge)
+    assert find_gains(judge).best(1) == [1 << NAMES.index("hog")]
+    assert not any(
+        own.selection.enabled & ~player.selection.enabled for own in players_by_budget(judge, player, find_gains(judge))
+    )
 
 
 def test_what_one_video_needs_is_computed_in_all() -> None:

@@ -24,6 +24,16 @@ def learned(
     return LearnedPolicy(method, among, costs, policy(), EXPECTED)
 
 
+BAD_USES = [
+    (),
+    (Uses(0.2, -1), Uses(0.2, 1)),
+    (Uses(0.2, -1), Uses(0.1, 1)),
+    (Uses(-0.1, -1),),
+    (Uses(0.1, -1), Uses(np.inf, 1)),
+    (Uses(np.nan, -1),),
+]
+
+
 def few(descriptors: int) -> tuple[Uses, ...]:
     """These alone, at every budget."""
     return (Uses(0.0, descriptors),)
@@ -60,9 +70,9 @@ def test_what_it_computes_is_for_the_largest_budget_that_is_nearly_there(fractio
     assert own.selection(fraction).enabled == enabled
 
 
-@pytest.mark.parametrize("uses", [(), (Uses(0.2, -1), Uses(0.2, 1)), (Uses(0.2, -1), Uses(0.1, 1))])
+@pytest.mark.parametrize("uses", BAD_USES)
 def test_budgets_of_what_it_uses_must_rise(uses: tuple[Uses, ...]) -> None:
-    with pytest.raises(UsageError, match=r"^what a policy uses must be said, for rising budgets$"):
+    with pytest.raises(UsageError, match=r"^what a policy uses must be said, for rising budgets from 0 on$"):
         replace(learned(), uses=uses)
 
 
