@@ -58,7 +58,7 @@ def learned_in(work: Path, model: Model) -> Learned:
 
 
 def plan_player(model: Model, fraction: float, among: tuple[str, ...], costs: str) -> Player:
-    """The best static plan for a budget."""
+    """The best static plan for a budget, in its stronger form."""
     plan = plan_for(model.plans, fraction, among, costs)
     if plan is None:
         raise SystemExit(f"{model.name} has no static plans; train it with --plans")

@@ -1,4 +1,4 @@
-"""How much policies differ that were learned with other seeds, and how far each is ahead of the best static plan.
+"""How much policies differ that were learned with other seeds, and how far each is ahead of the stronger static plan.
 
 Usage: python -m benchmarks.training_seeds MODEL WORK TABLES [SEEDS [SECONDS]], where WORK is where MODEL was trained,
 and TABLES the folder `table` that `budgetseg evaluate` leaves. Policies are kept in WORK: after an interruption, the
@@ -9,6 +9,7 @@ Printed: class average on CamVid, global accuracy elsewhere, mean and 95 % inter
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,14 @@ from scipy import stats
 from benchmarks.per_budget import accuracy, balance_of, learned_in, plan_player
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
+from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import Recipe, learn_policies
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD
 from budgetseg.simulation import Arena
+from budgetseg.types import Float64
 
 COSTS = "shared"
-FRACTIONS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9)
 
 
 def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: float) -> None:
@@ -37,27 +39,32 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
         own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
         for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell):
             judge = Judge(reported, policy.among, recipe.balance, cores)
-            players = [Player(policy.policy, policy.selection(fraction)) for fraction in FRACTIONS]
+            players = [Player(policy.policy, policy.selection(fraction)) for fraction in BUDGETS]
             found.setdefault(policy.among, []).append(_figures(judge, players, model))
-    print(f"| | {' | '.join(f'{fraction:.0%}' for fraction in FRACTIONS)} |\n|---|{'---|' * len(FRACTIONS)}")
+    print(header_of(BUDGETS))
     for among, rows in found.items():
         judge = Judge(reported, among, recipe.balance, cores)
-        static = np.array(
-            _figures(judge, [plan_player(model, fraction, among, COSTS) for fraction in FRACTIONS], model)
-        )
-        print(_line("+".join(among), np.array(rows)))
-        print(_line("ahead of the static plan", np.array(rows) - static))
+        static = np.array(_figures(judge, [plan_player(model, fraction, among, COSTS) for fraction in BUDGETS], model))
+        print(line_of("+".join(among), np.array(rows)))
+        print(line_of("ahead of static-rest", np.array(rows) - static, signed=True))
 
 
 def _figures(judge: Judge, players: list[Player], model: Model) -> list[float]:
     which = 0 if model.settings["dataset"] == "camvid" else 1
-    return [100 * accuracy(judge, *pair)[which] for pair in zip(players, FRACTIONS, strict=True)]
+    return [100 * accuracy(judge, *pair)[which] for pair in zip(players, BUDGETS, strict=True)]
 
 
-def _line(name: str, rows: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> str:
-    n = len(rows)
-    half = stats.t.ppf(0.975, n - 1) * rows.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(rows.shape[1])
-    cells = [f"{mean:.1f} ± {own:.1f}" for mean, own in zip(rows.mean(axis=0), half, strict=True)]
+def header_of(budgets: Sequence[float]) -> str:
+    """Of a table with a column for each budget."""
+    return f"| | {' | '.join(f'{budget:.0%}' for budget in budgets)} |\n|---|{'---|' * len(budgets)}"
+
+
+def line_of(name: str, draws: Float64, signed: bool = False) -> str:
+    """Mean and 95 % interval of figures (draws, budgets); of differences, also how many of the draws are above zero."""
+    n, sign = len(draws), "+" if signed else ""
+    half = stats.t.ppf(0.975, n - 1) * draws.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(draws.shape[1])
+    above = [f" ({int((own > 0).sum())} of {n})" if signed else "" for own in draws.T]
+    cells = [f"{mean:{sign}.1f} ± {own:.1f}{of}" for mean, own, of in zip(draws.mean(axis=0), half, above, strict=True)]
     return f"| {name} | {' | '.join(cells)} |"
 
 
