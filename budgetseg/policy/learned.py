@@ -10,7 +10,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.static import COSTS, NEARLY
+from budgetseg.policy.static import COSTS, serving
 
 __all__ = ["METHOD", "SELECTIONS", "Expected", "LearnedPolicy", "Uses", "budget_for", "expected_at", "learned_for"]
 
@@ -79,8 +79,8 @@ class LearnedPolicy:
 
     def selection(self, budget_fraction: float) -> Selection:
         """Who is selected first, and what may be computed with a budget, a fraction of the full cost."""
-        fitting = [own for own in self.uses if own.budget_fraction <= NEARLY * budget_fraction] or self.uses[:1]
-        return replace(SELECTIONS[self.method], enabled=fitting[-1].descriptors)
+        own = self.uses[serving([one.budget_fraction for one in self.uses], budget_fraction)]
+        return replace(SELECTIONS[self.method], enabled=own.descriptors)
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""

@@ -1,6 +1,7 @@
 """A plan that is made before the run: the same descriptors for every supervoxel that is selected."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 
-__all__ = ["COSTS", "NEARLY", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan"]
+__all__ = ["COSTS", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan", "serving"]
 
 COSTS = ("shared", "unshared")
 """Whether a descriptor pays for what it needs and is not there yet, or, as in the paper, for all that it needs."""
@@ -18,7 +19,7 @@ NOT_COUNTED = "dcnn_large"
 """No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
 
 NEARLY = 1.1
-"""Times a budget: a plan, or a set of descriptors, for so much at most still serves it."""
+"""Times a budget: what is made for so much at most still serves it."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,14 @@ def read_plan(stored: Mapping[str, Any]) -> StaticPlan:
     return StaticPlan(**{**stored, "descriptors": tuple(stored["descriptors"]), "among": tuple(stored["among"])})
 
 
+def serving(fractions: Sequence[float], budget_fraction: float) -> int:
+    """Of things that are made for rising budgets, the number of the one that serves this budget.
+
+    It is the one for the largest that is `NEARLY` this budget, the first where all are for more.
+    """
+    return max(bisect_right(fractions, NEARLY * budget_fraction) - 1, 0)
+
+
 def plan_for(
     plans: Iterable[StaticPlan],
     budget_fraction: float,
@@ -75,12 +84,11 @@ def plan_for(
 ) -> StaticPlan | None:
     """The plan for a budget, of those chosen among these descriptors that spend the rest, or do not; None if none was.
 
-    It is the one for the largest budget that is `NEARLY` this one: with a plan for too little, something is left, which
-    the stronger form spends on the least confident; with one for too much, nothing is left for most.
+    With a plan for too little, something is left, which the stronger form spends on the least confident; with one for
+    too much, nothing is left for most.
     """
     fitting = sorted(
         (plan for plan in plans if set(plan.among) == set(among) and (plan.costs, plan.rest) == (costs, rest)),
         key=lambda plan: plan.budget_fraction,
     )
-    affordable = [plan for plan in fitting if plan.budget_fraction <= NEARLY * budget_fraction]
-    return next(iter((*affordable[::-1], *fitting)), None)
+    return fitting[serving([plan.budget_fraction for plan in fitting], budget_fraction)] if fitting else None

@@ -1,0 +1,112 @@
+"""What a policy keeps in the end: descriptors that help, and what was found if it is better."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from budgetseg.learning.gains import find_gains
+from budgetseg.learning.judge import Judge, Player
+from budgetseg.learning.plans import BUDGETS
+from budgetseg.learning.policies import SPARE, _better, first_player, players_by_budget
+from budgetseg.policy.learned import SELECTIONS
+from budgetseg.policy.linear import LinearPolicy
+from budgetseg.simulation import Arena
+from tests.simulation.arenas import NAMES, random_arena
+
+HAND_MADE = NAMES[:4]
+
+
+def test_descriptors_that_some_videos_need_are_not_done_without() -> None:
+    """Of classifiers that say the truth with one of them alone in a large video, with another in a small one."""
+    large, small, own = random_arena(60), replace(random_arena(10, 1), name="small"), 1 << NAMES.index("hog")
+    network = [subset for subset in range(32) if subset >> NAMES.index("dcnn") & 1]
+    judge = Judge([told_truth(large, [own]), told_truth(small, network)], NAMES, 0.0)
+    assert find_gains(judge).best(1) == [own]
+    assert first_player(judge, "budget-wanted").selection.enabled == own | 1 << NAMES.index(
+        "dcnn"
+    )  # which both gain by
+
+
+def told_truth(arena: Arena, by: Sequence[int]) -> Arena:
+    """The same with classifiers that say the truth with some subsets of descriptors, and lie with all others."""
+    truth = np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)]
+    said = np.stack([truth if subset in by else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
+    return replace(arena, said=np.ascontiguousarray(said))
+
+
+def test_what_scores_less_in_whole_videos_than_what_it_began_with_is_not_kept() -> None:
+    judge = Judge([told_truth(random_arena(30), range(1, 32))], NAMES, 0.0)
+    first = first_player(judge, "budget-wanted")
+    weights = first.policy.weights.copy()
+    weights[-1, 0] += 1000  # finishes everybody before there is anything to go by
+    selection = replace(first.selection, reopen=False)
+    idle = Player(LinearPolicy(weights, extended=True), selection)
+    assert _better(judge, first, idle) is first
+    assert _better(judge, idle, first) is first
+    assert _better(judge, first, replace(first)) is first  # as good is not better
+
+
+def harmed_by_colour(arena: Arena) -> Arena:
+    """The same with classifiers that say the truth with colour, and with the network, and lie with both."""
+    return told_truth(arena, [1 << NAMES.index("colour"), 1 << NAMES.index("dcnn")])
+
+
+def with_both(judge: Judge) -> Player:
+    """One that computes colour and the network."""
+    player, bits = first_player(judge, "budget-wanted"), 1 << NAMES.index("colour") | 1 << NAMES.index("dcnn")
+    return replace(player, selection=replace(player.selection, enabled=bits))
+
+
+def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
+    judge = Judge([harmed_by_colour(random_arena(60))], NAMES, 0.0)
+    player, gains = with_both(judge), find_gains(judge)
+    found = players_by_budget(judge, player, gains)
+    assert all(own.policy is player.policy for own in found)
+    sets, both = [own.selection.enabled for own in found], player.selection.enabled
+    alone = {bit: [_ahead(judge, player, bit, one) for one in BUDGETS] for bit in (1, both - 1)}
+    for k, own in enumerate(sets):
+        fair = {
+            bit: sum(apart[k:]) for bit, apart in alone.items() if min(apart[k:]) >= -SPARE and sum(apart[k:]) > SPARE
+        }
+        before = sets[k - 1] if k else both
+        fair = {bit: gained for bit, gained in fair.items() if not bit & ~before}
+        assert own == (max(fair, key=lambda bit: fair[bit]) if fair else before)
+    assert sets[0] == both
+    assert sets[-1] in alone
+
+
+def _ahead(judge: Judge, player: Player, enabled: int, fraction: float) -> float:
+    """How far it is ahead with other descriptors."""
+    other = replace(player, selection=replace(player.selection, enabled=enabled))
+    return float(np.subtract(*judge.scores([other, player], judge.trials((fraction,), 1))))
+
+
+def test_what_it_was_learned_without_does_not_come_back() -> None:
+    judge = Judge([told_truth(random_arena(60), [1 << NAMES.index("hog")])], NAMES, 0.0)
+    player = with_both(judge)
+    assert find_gains(judge).best(1) == [1 << NAMES.index("hog")]
+    assert not any(
+        own.selection.enabled & ~player.selection.enabled for own in players_by_budget(judge, player, find_gains(judge))
+    )
+
+
+def test_what_one_video_needs_is_computed_in_all() -> None:
+    small = told_truth(
+        replace(random_arena(10, 1), name="small"), [1 << NAMES.index("colour") | 1 << NAMES.index("dcnn")]
+    )
+    judge = Judge([harmed_by_colour(random_arena(60)), small], NAMES, 0.0)
+    player = with_both(judge)
+    needed = judge.by_video(player, judge.trials(BUDGETS[-1:], 1))[1]
+    assert needed > 0.05
+    assert players_by_budget(judge, player, find_gains(judge))[-1].selection == player.selection
+
+
+def test_descriptors_that_do_not_help_over_all_budgets_are_done_without() -> None:
+    own = 1 << NAMES.index("hog")
+    arena = told_truth(random_arena(30), [own])
+    judge = Judge([arena], NAMES, 0.0)
+    for method in SELECTIONS:
+        assert first_player(judge, method).selection == replace(SELECTIONS[method], enabled=own)
+    few = Judge([arena], HAND_MADE, 0.0)
+    assert first_player(few, "budget-wanted").selection.enabled == own | 1 << NAMES.index("dcnn")  # for who has time
