@@ -8,7 +8,7 @@ from budgetseg.frames.plan import COPY, REACH
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Books, Entry, Ledger
 
-__all__ = ["WindowCosts"]
+__all__ = ["PaintingCosts", "WindowCosts"]
 
 PAINTING = "fusing and pixels"
 SLACK = 1.1
@@ -21,33 +21,21 @@ HEARD_WORK = 22.0
 """Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
 
 
-class WindowCosts:
-    """Seconds of each kind of work in a window, all threads taking part.
+class PaintingCosts:
+    """Seconds to carry and paint labels in a window, all threads taking part.
 
     Parameters
     ----------
-    engine : labels it
-    evidence : what is known of it, which only grows
-    reader : of the video
-    size : rows and columns of a frame
-    ledger : of the window
-
-    Attributes
-    ----------
     books : where costs are written down and learned
+    evidence : what is known of the window, which only grows
+    size : rows and columns of a frame
+    threads : that take part
     """
 
-    def __init__(
-        self, engine: FrameEngine, evidence: Evidence, reader: Reader, size: tuple[int, int], ledger: Ledger
-    ) -> None:
-        self.books = Books(ledger, engine.stages)
-        self._evidence, self._reader, self._threads = evidence, reader, engine.threads
-        self._n_pixels, self._n_cells = float(size[0] * size[1]), engine.cells[0] * engine.cells[1]
-        self._asked_s: dict[str, list[float]] = {}
-
-    def decode_s(self, n_frames: int) -> float:
-        """To decode so many frames."""
-        return self.books.decoding_s(self._reader.line, n_frames * self._n_pixels, self._reader.can_skip)
+    def __init__(self, books: Books, evidence: Evidence, size: tuple[int, int], threads: int) -> None:
+        self.books = books
+        self._evidence, self._threads = evidence, threads
+        self._n_pixels, self._n_cells = float(size[0] * size[1]), evidence.cells[0] * evidence.cells[1]
 
     def flow_s(self, carry: str, n_pairs: int) -> float:
         """To find the flow of so many pairs of frames."""
@@ -77,22 +65,6 @@ class WindowCosts:
         """To paint a frame along its edges, on top of painting it."""
         return self.books.foretold_s(self._line("sharpen"), self._n_pixels)
 
-    def ask_s(self, network: str) -> float:
-        """For a question: what was known before, corrected by what was seen here."""
-        known_s = self.books.foretold_s(self._line(network), 1.0)
-        seen_s = self._asked_s.get(network, [])
-        return (KNOWN * known_s + sum(seen_s) / self._threads) / (KNOWN + len(seen_s))
-
-    def call_s(self, network: str) -> float:
-        """That must be left to one thread for a question."""
-        lately_s = sorted(self._asked_s.get(network, [0.0])[-3:])  # one that waited for a core says little
-        return SLACK * max(self._threads * self.ask_s(network), lately_s[len(lately_s) // 2])
-
-    def decoded(self, n_frames: int, seconds: float) -> None:
-        """So many frames were."""
-        if n_frames:
-            self.books.book("decode", n_frames * self._n_pixels, seconds, self._reader.line)
-
     def found_flow(self, carry: str, n_pairs: int, seconds: float) -> None:
         """Of so many pairs of frames."""
         self.books.book("flow", n_pairs * self._n_pixels, seconds, self._line(f"flow {carry}"))
@@ -118,6 +90,61 @@ class WindowCosts:
         """So many frames were painted along edges."""
         if n_frames:
             self.books.book("edges", n_frames * self._n_pixels, seconds, self._line("sharpen"))
+
+    def _painting_s(self, work: float) -> float:
+        return self.books.foretold_s(self._line("paint"), work)
+
+    def _work(self, heard: float) -> float:
+        """Of painting all frames, each key frame being heard so often in all."""
+        return self._evidence.n_frames * self._n_pixels + HEARD_WORK * heard * self._n_cells
+
+    def _line(self, work: str) -> str:
+        """What the costs of a kind of work are known by."""
+        return f"frames {work} {self._threads}"
+
+
+class WindowCosts(PaintingCosts):
+    """Seconds of each kind of work in a window: painting, and what goes before it.
+
+    Parameters
+    ----------
+    engine : labels it
+    evidence : what is known of it, which only grows
+    reader : of the video
+    size : rows and columns of a frame
+    ledger : of the window
+
+    Attributes
+    ----------
+    books : where costs are written down and learned
+    """
+
+    def __init__(
+        self, engine: FrameEngine, evidence: Evidence, reader: Reader, size: tuple[int, int], ledger: Ledger
+    ) -> None:
+        super().__init__(Books(ledger, engine.stages), evidence, size, engine.threads)
+        self._reader = reader
+        self._asked_s: dict[str, list[float]] = {}
+
+    def decode_s(self, n_frames: int) -> float:
+        """To decode so many frames."""
+        return self.books.decoding_s(self._reader.line, n_frames * self._n_pixels, self._reader.can_skip)
+
+    def ask_s(self, network: str) -> float:
+        """For a question: what was known before, corrected by what was seen here."""
+        known_s = self.books.foretold_s(self._line(network), 1.0)
+        seen_s = self._asked_s.get(network, [])
+        return (KNOWN * known_s + sum(seen_s) / self._threads) / (KNOWN + len(seen_s))
+
+    def call_s(self, network: str) -> float:
+        """That must be left to one thread for a question."""
+        lately_s = sorted(self._asked_s.get(network, [0.0])[-3:])  # one that waited for a core says little
+        return SLACK * max(self._threads * self.ask_s(network), lately_s[len(lately_s) // 2])
+
+    def decoded(self, n_frames: int, seconds: float) -> None:
+        """So many frames were."""
+        if n_frames:
+            self.books.book("decode", n_frames * self._n_pixels, seconds, self._reader.line)
 
     def answered(self, network: str, seconds: float) -> None:
         """A question was, on its thread; `asked` takes note of many."""
@@ -148,14 +175,3 @@ class WindowCosts:
         """What questions cost, from what these took, each on its thread."""
         stages = self.books.stages
         stages.observe(self._line(network), len(took_s), sum(took_s) / self._threads / stages.contention.stretch)
-
-    def _painting_s(self, work: float) -> float:
-        return self.books.foretold_s(self._line("paint"), work)
-
-    def _work(self, heard: float) -> float:
-        """Of painting all frames, each key frame being heard so often in all."""
-        return self._evidence.n_frames * self._n_pixels + HEARD_WORK * heard * self._n_cells
-
-    def _line(self, work: str) -> str:
-        """What the costs of a kind of work are known by."""
-        return f"frames {work} {self._threads}"

@@ -69,6 +69,6 @@ def _label(engine: FrameEngine, size: tuple[int, int], n_frames: int) -> None:
             run.recall(span, ())
             for network in engine.networks:
                 run.ask_all([Ask(network, t, t % 2 == 1) for t in range(0, n_frames, 4)])
-            run.find_flow(carry)
+            run.painter.find_flow(carry)
             network = next(iter(engine.networks))
             run.paint(Painting(n_frames, len(run.evidence.asks), carry, network), math.inf, out)

@@ -16,12 +16,13 @@ import numpy as np
 
 from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.errors import VideoError
-from budgetseg.frames.brush import Again, Hurried
+from budgetseg.frames.brush import Again
 from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import spread
+from budgetseg.frames.painter import Painter
 from budgetseg.frames.plan import COPY, FINE, Plan, Prices, Recipe, choose
 from budgetseg.frames.questions import Questions
 from budgetseg.frames.reader import Reader
@@ -57,6 +58,10 @@ class WindowRun:
     size : rows and columns of a frame
     ledger : of the window
     now_s : seconds since the clock started
+
+    Attributes
+    ----------
+    painter : finds flow and makes labels
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class WindowRun:
         self.ledger = ledger
         self.stopped: Callable[[], bool] = lambda: False
         self._costs = WindowCosts(engine, self.evidence, reader, size, ledger)
+        self.painter = Painter(crew, self.evidence, self._costs, now_s)
         self._crew, self._reader, self._now_s = crew, reader, now_s
         parts = self.evidence, span, self._costs, ledger, engine.threads
         self._reading = Reading(reader, *parts, now_s, lambda: self.stopped())
@@ -182,7 +188,7 @@ class WindowRun:
             if painting.carry == PRIOR:
                 self._paint_prior(out)
                 continue
-            self.find_flow(painting.carry)
+            self.painter.find_flow(painting.carry)
             self.paint_again(painting, out)
 
     def ask_all(self, asks: Iterable[Ask], until_s: float = math.inf) -> None:
@@ -198,7 +204,7 @@ class WindowRun:
         if not self.evidence.answers:
             return None
         plan = self.plan(end_s - self._now_s()) or self._least()
-        if not self.find_flow(plan.carry, end_s):
+        if not self.painter.find_flow(plan.carry, end_s):
             plan = replace(plan, carry=COPY)
         return plan
 
@@ -217,18 +223,6 @@ class WindowRun:
         name = max(self.evidence.answers, key=lambda name: len(self.evidence.answers[name]))
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
         return Plan(recipe, len(self.evidence.answers[name]), self._reading.stride, COPY, False, 0.0, 0.0)
-
-    def find_flow(self, carry: str, end_s: float = math.inf) -> bool:
-        """Whether there was time to find it."""
-        pairs, started = self.evidence.flow_pairs(carry), self._now_s()
-        if not pairs:
-            return True
-        rest_s = self._costs.paint_s(COPY, 1.0)
-        n_done = self._crew.each(
-            pairs, lambda pair: self.evidence.find_flow(pair, carry), lambda: self._now_s() < end_s - rest_s
-        )
-        self._costs.found_flow(carry, n_done, self._now_s() - started)
-        return n_done == len(pairs)
 
     def _spend(self, asks: Iterator[Ask], left_s: Callable[[], float]) -> bool:
         """Ask as long as there are questions; whether there was one that did not fit, or nobody wanted to wait for.
@@ -350,20 +344,8 @@ class WindowRun:
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""
-        started, costs, threads = self._now_s(), self._costs, self.engine.threads
-        n_keys, n_all = len(self.evidence.answers[painting.network]), len(self.span)
-        n = n_keys if painting.carry == COPY else n_all  # the others are copied
-        painting_s = costs.paint_s(painting.carry, n_all / n_keys) - costs.copy_s(n_all - n)
-        each_s, sharp_s, copy_s = threads * painting_s / n, threads * costs.sharp_s, costs.copy_s(1)
-        brush = Hurried(self._new_sure(), self._now_s, end_s, n, n_all - n, threads, each_s, sharp_s, copy_s)
-        missing = self.evidence.paint(self._crew, painting.carry, painting.network, out, brush)
-        self.paintings.append(replace(painting, late=missing, sharp=tuple(sorted(brush.sharp))))
-        (n_copied, copying_s), again = self.evidence.copied, self.evidence.again
-        at_once_s = sum(seconds for t, seconds in brush.sharp.items() if t not in again) / threads
-        plainly_s = self._now_s() - started - at_once_s - copying_s - self.evidence.again_s
-        costs.painted(painting.carry, n_keys, len(missing), plainly_s)
-        costs.copied(n_copied, copying_s)
-        costs.sharpened(len(brush.sharp), sum(brush.sharp.values()) / threads)
+        late, sharp = self.painter.paint(painting.carry, painting.network, end_s, self._new_sure(), out)
+        self.paintings.append(replace(painting, late=late, sharp=sharp))
 
     def paint_again(self, painting: Painting, out: UInt8) -> None:
         """Write labels to `out` as it was done before."""

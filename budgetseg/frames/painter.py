@@ -1,0 +1,62 @@
+"""Flow and labels of a window before a time is over, and what they cost learned from it."""
+
+import math
+from collections.abc import Callable
+
+from budgetseg.frames.brush import Hurried
+from budgetseg.frames.costs import PaintingCosts
+from budgetseg.frames.crew import Crew
+from budgetseg.frames.evidence import Evidence
+from budgetseg.frames.plan import COPY
+from budgetseg.types import UInt8
+
+__all__ = ["Painter"]
+
+
+class Painter:
+    """Makes labels of what is known of a window.
+
+    Parameters
+    ----------
+    crew : threads that do
+    evidence : what is known of it
+    costs : of doing so
+    now_s : seconds since the clock started
+    """
+
+    def __init__(self, crew: Crew, evidence: Evidence, costs: PaintingCosts, now_s: Callable[[], float]) -> None:
+        self._crew, self._evidence, self._costs, self._now_s = crew, evidence, costs, now_s
+
+    def find_flow(self, carry: str, end_s: float = math.inf) -> bool:
+        """Whether there was time to find it."""
+        pairs, started = self._evidence.flow_pairs(carry), self._now_s()
+        if not pairs:
+            return True
+        rest_s = self._costs.paint_s(COPY, 1.0)
+        n_done = self._crew.each(
+            pairs, lambda pair: self._evidence.find_flow(pair, carry), lambda: self._now_s() < end_s - rest_s
+        )
+        self._costs.found_flow(carry, n_done, self._now_s() - started)
+        return n_done == len(pairs)
+
+    def paint(
+        self, carry: str, network: str, end_s: float, sure: UInt8, out: UInt8
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Write labels to `out` (T, H, W), and how sure they are to `sure` (T, h, w); frames late, and along edges.
+
+        Late are those after `end_s`, which get the labels of others; where labels are copied, those of a `network`.
+        """
+        started, costs, evidence, threads = self._now_s(), self._costs, self._evidence, self._crew.threads
+        n_keys, n_all = len(evidence.answers[network]), evidence.n_frames
+        n = n_keys if carry == COPY else n_all  # the others are copied
+        painting_s = costs.paint_s(carry, n_all / n_keys) - costs.copy_s(n_all - n)
+        each_s, sharp_s, copy_s = threads * painting_s / n, threads * costs.sharp_s, costs.copy_s(1)
+        brush = Hurried(sure, self._now_s, end_s, n, n_all - n, threads, each_s, sharp_s, copy_s)
+        late = evidence.paint(self._crew, carry, network, out, brush)
+        (n_copied, copying_s), again = evidence.copied, evidence.again
+        at_once_s = sum(seconds for t, seconds in brush.sharp.items() if t not in again) / threads
+        plainly_s = self._now_s() - started - at_once_s - copying_s - evidence.again_s
+        costs.painted(carry, n_keys, len(late), plainly_s)
+        costs.copied(n_copied, copying_s)
+        costs.sharpened(len(brush.sharp), sum(brush.sharp.values()) / threads)
+        return late, tuple(sorted(brush.sharp))
