@@ -48,7 +48,7 @@ class PaintingCosts:
             return self.copy_s(n_frames) + self._painting_s(n_frames * self._n_pixels / frames_a_key)
         by_network = sorted(self._evidence.n_answers())
         beside = (2 * REACH + 1) * sum(by_network[:-1])
-        return self._painting_s(self._work(n_frames * n_heard(frames_a_key) + beside))
+        return self._painting_s(self._work(n_frames * n_heard(frames_a_key) + beside + self._evidence.n_told))
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""

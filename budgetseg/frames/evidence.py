@@ -16,7 +16,7 @@ from budgetseg.frames.order import spread
 from budgetseg.frames.plan import COPY, FINE, REACH
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting", "heard", "n_heard"]
+__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting", "Told", "heard", "n_heard"]
 
 NEAR = 2.0
 """A key frame at a distance of d frames counts 1 / (d + NEAR)."""
@@ -73,6 +73,13 @@ class Painting:
     sharp: tuple[int, ...] = ()
 
 
+class Told(Protocol):
+    """What something other than networks says of frames."""
+
+    def __call__(self, t: int) -> tuple[Float32, float] | None:
+        """Probabilities (h, w, L) of a frame and how much they count, a key frame beside it being 1 / (1 + NEAR)."""
+
+
 @dataclass(eq=False)
 class Evidence:
     """All that is known of a window; it only grows.
@@ -87,6 +94,7 @@ class Evidence:
     n_sources : key frames that frames heard at the last painting, all together
     copied : frames that were copied from others then, and the seconds that this took
     again, again_s : frames that were painted again then, along their edges, and the seconds that this took
+    told : what is known of frames beside what networks said of them; None where there is nothing
     """
 
     n_frames: int
@@ -98,6 +106,7 @@ class Evidence:
     copied: tuple[int, float] = (0, 0.0)
     again: set[int] = field(default_factory=set)
     again_s: float = 0.0
+    told: "Told | None" = None
     _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
     _small: dict[int, UInt8] = field(default_factory=dict)
     _greys: dict[int, Float32] = field(default_factory=dict)
@@ -111,6 +120,11 @@ class Evidence:
     def n_answers(self) -> list[int]:
         """Frames of which each network that has spoken said something; others may speak meanwhile."""
         return [len(own) for own in list(self.answers.values())]
+
+    @property
+    def n_told(self) -> int:
+        """Frames of which something else speaks than networks."""
+        return 0 if self.told is None else len(self.frames)
 
     def add(self, ask: Ask, probabilities: Float32) -> None:
         """A question was answered, (h, w, L)."""
@@ -151,7 +165,7 @@ class Evidence:
         if carry == COPY:
             return self._copy(crew, network, out, brush)
         hears = self._hears()
-        self.n_sources = sum(map(len, hears))
+        self.n_sources = sum(map(len, hears)) + self.n_told
         done: set[int] = set()
         label = self._labelling(crew, carry, hears, out, brush, done)
         crew.each(self._in_order(brush.skip), label, brush.fits)
@@ -265,7 +279,8 @@ class Evidence:
         self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]]
     ) -> tuple[by.Fused, UInt8]:
         """What a frame is told, and how sure that is."""
-        if len(hears) == 1 and hears[0][1] == t:
+        told = None if self.told is None else self.told(t)
+        if len(hears) == 1 and hears[0][1] == t and told is None:
             own = self.answers[hears[0][0]][t]
             return by.Fused(own.probabilities, own.top), own.sure
         # A frame that was not read looks like any other.
@@ -275,6 +290,9 @@ class Evidence:
             answer, worth = self.answers[network][key], 1.0 if is_one else WORTH.get(network, 1.0)
             seen, weight = blank if t not in self._greys else self._greys[key], worth / (abs(key - t) + NEAR)
             sources.append(by.Source(answer.probabilities, answer.top, seen, chains[key][t], weight))
+        if told is not None:
+            still = np.zeros((*self.cells, 2), np.float32)
+            sources.append(by.Source(told[0], by.top_classes(told[0]), grey, still, told[1]))
         fused = by.fuse(grey, sources)
         nearest = min(hears, key=lambda one: abs(one[1] - t))
         sure: UInt8 = by.sure_of(fused.probabilities, self.answers[nearest[0]][nearest[1]].sure, chains[nearest[1]][t])

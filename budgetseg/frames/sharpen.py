@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from numba import njit
 
+from budgetseg.descriptors.network.run import at_size
 from budgetseg.frames.carry import paint, spread_over
 from budgetseg.types import Float32, UInt8
 
@@ -28,9 +29,12 @@ _LIKENESS = (np.exp(-np.arange(N_STEPS) * STEP / (2 * ALIKE**2)) + UNLIKE).astyp
 def paint_sharp(probabilities: Float32, top: UInt8, frame: UInt8, labels: UInt8) -> None:
     """Write to `labels` (H, W) the classes that cells (h, w, L) give to a `frame` (H, W, 3), along its edges.
 
+    The frame may be of another size, though that blurs its edges.
+
     `top` holds the most probable class of every cell; probabilities of cells amid others of their class may be 0.
     """
     paint(probabilities, top, labels)
+    frame = at_size(frame, labels.shape[::-1])
     colours = np.asarray(cv2.resize(frame, top.shape[::-1], interpolation=cv2.INTER_AREA), np.uint8)
     _sharpen(probabilities, top, frame, colours, _LIKENESS, labels)
 

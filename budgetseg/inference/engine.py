@@ -9,6 +9,7 @@ from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.costs import CostModel
 from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.inference.paint import painters
+from budgetseg.inference.refining import Refiner
 from budgetseg.inference.stages import StageCosts
 from budgetseg.supervoxels.tiers import FAST, tier_named
 
@@ -34,6 +35,7 @@ class Engine:
     threads : cores to use
     guarded : names of descriptors that are not trusted to return
     counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
+    refiner : makes better labels of pixels, where networks were asked; None for nobody
     """
 
     classifiers: SubsetClassifiers
@@ -46,6 +48,7 @@ class Engine:
     threads: int = 1
     guarded: Sequence[str] = ()
     counted: int = -1
+    refiner: Refiner | None = None
 
     def of_tier(self, name: str | None) -> "Engine":
         """The same with supervoxels of another tier; None for its own."""
@@ -56,6 +59,15 @@ class Engine:
         height, width = size
         side = tier_named(self.tier).reduce(height * width)
         return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
+
+    def picture_size(self, size: tuple[int, int]) -> tuple[int, int] | None:
+        """Rows and columns at which networks should see frames of a size: halves that they make full use of."""
+        if self.refiner is None:
+            return None
+        least = self.refiner.least
+        while all(side // 2 >= own for side, own in zip(size, least, strict=True)):
+            size = size[0] // 2, size[1] // 2
+        return size
 
     def painting(self, n_pixels: int) -> tuple[str, float]:
         """What the costs of painting are known by, and the work of one thread."""

@@ -14,8 +14,9 @@ from budgetseg.supervoxels.segment import density_for
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource
 
-__all__ = ["Floor", "foretell_share"]
+__all__ = ["REDUCING", "Floor", "foretell_share"]
 
+REDUCING = "reducing"  # frames as they were read to those that are worked on
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
 
 
@@ -58,7 +59,9 @@ class Floor:
             return 0.0
         n = plan.n_worked if n_frames is None else n_frames
         cutting_s = self._books.foretold_s(*self.engine.of_tier(plan.tier).cutting(n, plan.size))
-        seconds = cutting_s + self.after_cutting_s(plan, n)
+        read = self.with_pictures(plan).read_size or plan.size
+        reducing_s = 0.0 if read == plan.size else self._books.foretold_s(REDUCING, float(n * read[0] * read[1]))
+        seconds = reducing_s + cutting_s + self.after_cutting_s(plan, n)
         work = self.decode_work(n, plan.stride)
         return seconds + decoding * self._books.decoding_s(self.decode_line, work, self.source.can_skip)
 
@@ -69,6 +72,12 @@ class Floor:
         if self.is_carried(plan):
             stages.append(("carrying", self.carry_work(plan, n_frames)))
         return sum(self._books.foretold_s(*stage) for stage in stages)
+
+    def with_pictures(self, plan: Plan) -> Plan:
+        """A plan that reads frames as large as networks can make use of, where it works on smaller ones."""
+        size = self.engine.picture_size(self.full.size)
+        is_smaller = size is not None and plan.size < size and not plan.prior
+        return replace(plan, read_size=size) if is_smaller and plan.read_size is None else plan
 
     def is_carried(self, plan: Plan) -> bool:
         """Whether labels of what is worked on are not yet those of the video."""

@@ -13,11 +13,13 @@ from budgetseg.descriptors.late import LateError
 from budgetseg.errors import VideoError
 from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.engine import Engine
-from budgetseg.inference.floor import Floor
+from budgetseg.inference.floor import REDUCING, Floor
 from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
+from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan, smaller
+from budgetseg.inference.refining import Answers
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
@@ -82,7 +84,7 @@ class _Job:
         if plan.prior:
             self._label_by_prior(full.n_frames)
         else:
-            self._label_windows(earlier.windows if earlier else ())
+            self._label_windows(earlier)
         return self._assemble()
 
     def _make_room(self) -> None:
@@ -104,9 +106,10 @@ class _Job:
         if plan.prior:  # nothing would be read, and what reading costs would never be known better
             decoding = 1 / DOUBT
             plan = choose_plan(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=decoding))
-        return plan, decoding
+        return self.floor.with_pictures(plan), decoding
 
-    def _label_windows(self, known: Sequence[Known]) -> None:
+    def _label_windows(self, earlier: Earlier | None) -> None:
+        known, answers = (earlier.windows, earlier.answers) if earlier else ((), ())
         n_done, windows = 0, self._windows([len(one.supervoxels.ids) for one in known])
         for k, read in enumerate(windows):
             if self.stopped() and k:
@@ -116,6 +119,8 @@ class _Job:
                 break
             _log.info("window %d: %d frames are there after %.3f s", k, len(read), self._now_s())
             run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
+            if k < len(answers):
+                self._ask_again(run, answers[k])
             self._label_window(run, n_done)
             n_done += len(run.frames)
             is_last = self.source.n_frames is not None and n_done >= self.plan.n_worked
@@ -185,9 +190,10 @@ class _Job:
         stride = self.plan.stride // self.read_stride
         while True:
             size = self.plan.size if known is None else known.supervoxels.ids.shape[1:3]
-            frames = reduced(read[::stride], size)
-            engine = self.engine.of_tier(self.plan.tier)
-            run = WindowRun(engine, frames, self.books.ledger, self.started, self.request.seed + k)
+            pictures, engine = read[::stride], self.engine.of_tier(self.plan.tier)
+            frames = self._reduced(pictures, size)
+            seed = self.request.seed + k
+            run = WindowRun(engine, frames, self.books.ledger, self.started, seed, pictures)
             run.stopped = self.stopped
             cheaper = None if self.is_fixed else self._cheaper(len(frames))
             latest_s = np.inf if cheaper is None else self._latest_s(len(frames), n_done)
@@ -197,6 +203,21 @@ class _Job:
             except LateError:
                 assert cheaper is not None
                 self._change_plan(cheaper)
+
+    def _ask_again(self, run: WindowRun, answers: Answers) -> None:
+        """What an earlier run had asked networks; the clock stands still meanwhile, since that run has paid for it."""
+        began = time.perf_counter()
+        Pixels(run, self.plan.stride, self.full.size).ask(answers)
+        again_s = time.perf_counter() - began
+        self.started += again_s
+        run.started += again_s
+
+    def _reduced(self, pictures: UInt8, size: tuple[int, int]) -> UInt8:
+        """Frames that were read, at the size that is worked on."""
+        if pictures.shape[1:3] == size:
+            return np.ascontiguousarray(pictures)
+        with self.books.stage(REDUCING, float(pictures[..., 0].size)):
+            return reduced(pictures, size)
 
     def _cheaper(self, n_frames: int) -> Plan | None:
         """The plan with the next smaller frames that take clearly less time to cut; None where there is none."""
@@ -216,22 +237,24 @@ class _Job:
 
     def _label_window(self, run: WindowRun, n_done: int) -> None:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
-        before, painted = list(self.done.ledgers), []
+        before, painted, refined = list(self.done.ledgers), [], []
+        pixels = Pixels(run, self.plan.stride, self.full.size)
         prior = self.engine.classifiers.prior.astype(np.float32)
         opinions = [np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))] * self.n_early
-        for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
+        for j, (window_s, total_s) in enumerate(self._budgets_s(run, pixels, n_done)):
             if j < self.n_early:
                 run.closings.append(NEVER)
                 painted.append(len(run.closings) - 1)
+                refined.append(None)
                 self.parts[j].append(self._by_prior(len(run.frames) * self.plan.stride))
                 self.done.ledgers[j] = replace(before[j], budget_s=total_s, spent_s=total_s, work_left=True)
                 continue
-            out = self._place_for(j, n_done, run.frames)
+            out, deadline_s, last_s = self._place_for(j, n_done, run.frames), self.began_s + window_s, 0.0
             if self.request.scope == "total":
-                after_s = self._carry_s(out)
                 if j == len(before) - 1:  # the user waits until it is given back
-                    after_s += self.books.foretold_s(LETTING_GO, float(out.size))
-                work_left = run.label(self.began_s + window_s, out, after_s)
+                    last_s = self.books.foretold_s(LETTING_GO, float(out.size))
+                after_s = self._carry_s(out) + pixels.plan(deadline_s - self._now_s()) + last_s
+                work_left = run.label(deadline_s, out, after_s)
             else:
                 work_left = run.spend(lambda end_s=window_s: end_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
                 run.close()
@@ -239,18 +262,19 @@ class _Job:
             painted.append(len(run.closings) - 1)
             opinions.append(run.closed.probabilities)  # every closing makes new ones
             self.parts[j].append(self._carried(out, j, n_done))
+            refined.append(pixels.refine(deadline_s, SAFETY * last_s, self._now_s, self.parts[j][-1]))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
-        told = run.trace, run.closings, painted
+        told = run.trace, run.closings, painted, refined
         self.done.whys.append(Why(n_done, run.known(), opinions, run.closed.labels, *told))
 
-    def _budgets_s(self, run: WindowRun, n_done: int) -> list[tuple[float, float]]:
+    def _budgets_s(self, run: WindowRun, pixels: Pixels, n_done: int) -> list[tuple[float, float]]:
         """Seconds for this window at every budget, and for all windows up to now, or all there are."""
         budgets, ledgers = self.request.budgets, self.done.ledgers
         if budgets[0].is_share:
             full_s = run.full_s()
             if self.request.scope == "total":
-                full_s += self._now_s() - self.began_s + run.closing_s()
+                full_s += self._now_s() - self.began_s + run.closing_s() + pixels.plan(np.inf)
             own_s = [budget.in_s(full_s) for budget in budgets]
             return [(own, own + (ledger.budget_s or 0.0)) for own, ledger in zip(own_s, ledgers, strict=True)]
         largest_s = budgets[-1].amount

@@ -89,10 +89,20 @@ class WindowRun:
     ledger : of the run
     started : of the clock, on `time.perf_counter`
     seed : of what is random
+    pictures : (T, H', W', 3) uint8, the frames as they were read, where that is larger
     """
 
-    def __init__(self, engine: Engine, frames: UInt8, ledger: Ledger, started: float, seed: int = 0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        frames: UInt8,
+        ledger: Ledger,
+        started: float,
+        seed: int = 0,
+        pictures: UInt8 | None = None,
+    ) -> None:
         self.engine, self.frames, self.started, self.seed = engine, frames, started, seed
+        self.pictures = frames if pictures is None else pictures
         self.books = Books(ledger, engine.stages)
         self.trace: list[Step] = []
         self.closings: list[tuple[int, int | None]] = []  # after how many steps, and with how many moves
@@ -114,7 +124,7 @@ class WindowRun:
             with self.books.stage("supervoxels", work, line):
                 supervoxels = self._segment(n_supervoxels, latest_s)
         with self.books.stage("preparation", pixels):
-            self.scene = Scene.of(self.frames, supervoxels)
+            self.scene = Scene.of(self.frames, supervoxels, self.pictures)
             h, graph = engine.classifiers, supervoxels.graph
             descriptors = [self._trusted(descriptor) for descriptor in engine.descriptors]
             for d, (descriptor, own) in enumerate(zip(descriptors, engine.descriptors, strict=True)):

@@ -12,6 +12,7 @@ from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.labelled import Labelled, Why
 from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.space import room_for
 from budgetseg.inference.window import NEVER, WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
@@ -29,42 +30,46 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     labels = [room_for(trace.video.n_frames, size, likeliest) for _ in range(n_budgets)]
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
-        run = WindowRun(engine.of_tier(trace.plan.tier), frames, ledger, started)
+        small = reduced(frames, window.size)
+        run = WindowRun(engine.of_tier(trace.plan.tier), small, ledger, started, pictures=frames)
         run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
-        played = _play(run, window)
-        for whole, (painted, _) in zip(labels, played, strict=True):
+        pixels, refined = Pixels(run, trace.plan.stride, size), window.refined or [None] * n_budgets
+        played = []
+        for whole, own, (painted, opinions) in zip(labels, refined, _play(run, window), strict=True):
             part = carry(painted, trace.plan, size)[: trace.video.n_frames - start]
+            if own is not None:
+                pixels.again(own, part)
             whole[start : start + len(part)] = part
-        whys.append(_why(run, window, n_done, [opinions for _, opinions in played]))
+            played.append(opinions)
+        whys.append(_why(run, window, n_done, played))
         n_done += len(frames)
     ledger.spent_s = time.perf_counter() - started
     return Labelled(labels, [deepcopy(ledger) for _ in labels], whys, trace.plan)
 
 
 def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:
-    """Frames of each window, at the size at which they were worked on."""
+    """Frames of each window, at the size at which they were read."""
     frames = iter(worked_on(source, trace.plan))
     for window in trace.windows:
-        yield reduced(np.stack([frame.pixels for frame in islice(frames, window.n_frames)]), window.size)
+        yield np.stack([frame.pixels for frame in islice(frames, window.n_frames)])
 
 
-def _play(run: WindowRun, window: WindowTrace) -> list[tuple[UInt8, Float32]]:
-    """Labels of all pixels, and opinions of all supervoxels, at every budget."""
+def _play(run: WindowRun, window: WindowTrace) -> Iterator[tuple[UInt8, Float32]]:
+    """Labels of all pixels, and opinions of all supervoxels, one budget after the other."""
     _check_fits(run, window)
-    found, n_done = [], 0
+    n_done = 0
     for k, (n_steps, n_moves) in enumerate(window.closings):
         if n_moves == NEVER[1]:
-            found += [_by_prior(run)] * window.painted.count(k)
+            yield from [_by_prior(run)] * window.painted.count(k)
             continue
         run.replay(window.steps[n_done:n_steps], n_moves)
         n_done = n_steps
         for _ in range(window.painted.count(k)):
             out = np.empty(run.frames.shape[:3], np.uint8)
             run.paint(out)
-            found.append((out, run.closed.probabilities))
+            yield out, run.closed.probabilities
     run.compute(window.steps[n_done:])  # for which there was no time to close
-    return found
 
 
 def _by_prior(run: WindowRun) -> tuple[UInt8, Float32]:
@@ -84,5 +89,5 @@ def _check_fits(run: WindowRun, window: WindowTrace) -> None:
 def _why(run: WindowRun, window: WindowTrace, start: int, opinions: Sequence[Float32]) -> Why:
     if run.closing.last is None:
         raise UsageError("the trace has a window that was never labelled; label the video anew")
-    told = window.steps, window.closings, window.painted
+    told = window.steps, window.closings, window.painted, window.refined
     return Why(start, run.known(), opinions, run.closed.labels, *told)

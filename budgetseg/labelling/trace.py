@@ -11,6 +11,7 @@ from budgetseg.errors import UsageError
 from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
+from budgetseg.inference.refining import Answers, Refined
 from budgetseg.inference.window import Step
 from budgetseg.labelling.engines import SUPERVOXELS
 from budgetseg.models.bundle import Model
@@ -115,6 +116,7 @@ class WindowTrace:
     steps : descriptors that were computed, those of earlier runs first
     closings : after how many steps supervoxels were labelled, and after how many moves that was enough, None for all
     painted : which of the closings each budget has its labels from
+    refined : how they were refined then, for each budget; None where they were not
     """
 
     n_frames: int
@@ -123,6 +125,7 @@ class WindowTrace:
     steps: Sequence[Step]
     closings: Sequence[tuple[int, int | None]]
     painted: Sequence[int]
+    refined: Sequence[Refined | None] = ()
 
     @classmethod
     def of(cls, why: Why, earlier: "WindowTrace | None" = None) -> "WindowTrace":
@@ -132,7 +135,13 @@ class WindowTrace:
         supervoxels = why.known.supervoxels
         n_frames, height, width = supervoxels.ids.shape
         steps = [*before, *why.trace]
-        return cls(n_frames, (height, width), len(supervoxels), steps, closings, list(why.painted))
+        return cls(n_frames, (height, width), len(supervoxels), steps, closings, list(why.painted), tuple(why.refined))
+
+    @property
+    def answers(self) -> Answers:
+        """Frames that networks were asked about, as far as labels tell of it."""
+        told = [own for own in self.refined if own is not None]
+        return told[-1].answers if told else {}
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; steps by column, which is a third as long."""
@@ -145,6 +154,7 @@ class WindowTrace:
             "steps": steps | seconds,
             "closings": self.closings,
             "painted": self.painted,
+            "refined": [None if own is None else asdict(own) for own in self.refined],
         }
 
     @classmethod
@@ -154,7 +164,9 @@ class WindowTrace:
         closings = [(int(n_steps), n_moves) for n_steps, n_moves in stored["closings"]]
         height, width = map(int, stored["size"])
         painted = [int(k) for k in stored["painted"]]
-        return cls(int(stored["n_frames"]), (height, width), int(stored["n_supervoxels"]), steps, closings, painted)
+        n_frames, n_supervoxels = int(stored["n_frames"]), int(stored["n_supervoxels"])
+        refined = tuple(_read_refined(own, n_frames) for own in stored.get("refined", ()))
+        return cls(n_frames, (height, width), n_supervoxels, steps, closings, painted, refined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +229,16 @@ def read_trace(folder: Path) -> Trace:
         return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])), frames)
     except _DAMAGES as error:
         raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video anew") from None
+
+
+def _read_refined(stored: Mapping[str, Any] | None, n_frames: int) -> Refined | None:
+    if stored is None:
+        return None
+    answers = {str(name): tuple(map(int, own)) for name, own in stored["answers"].items()}
+    if not all(0 <= k < n_frames for own in answers.values() for k in own):
+        raise ValueError("frames that are not there")
+    late, sharp = (tuple(map(int, stored[name])) for name in ("late", "sharp"))
+    return Refined(answers, str(stored["carry"]), late, sharp)
 
 
 def _read_plan(stored: Mapping[str, Any]) -> Plan:

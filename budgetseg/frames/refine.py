@@ -1,0 +1,116 @@
+"""Labels of supervoxels, refined: what networks said of some frames is carried to all of them, pixel by pixel.
+
+Supervoxels take part: what each of them is counts beside the network's answers, more where these come from afar.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.frames.brush import Again
+from budgetseg.frames.costs import PaintingCosts
+from budgetseg.frames.crew import Crew
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.evidence import Ask, Evidence
+from budgetseg.frames.painter import Painter
+from budgetseg.frames.plan import COARSE, FINE
+from budgetseg.inference.ledger import Books
+from budgetseg.inference.refining import Extent, Refined, Seen
+from budgetseg.types import Float32, UInt8
+
+__all__ = ["FrameRefiner"]
+
+COUNTS = 0.1
+"""What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
+MOST = {FINE: 0.1, COARSE: 0.5}
+"""Share of the time that is left which refining may take, by how labels are carried."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRefiner:
+    """Refines by the networks of an engine of frames.
+
+    Attributes
+    ----------
+    engine : of frames
+    least : rows and columns of a frame that its networks make full use of
+    """
+
+    engine: FrameEngine
+    least: tuple[int, int]
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Those whose answers are of use."""
+        return tuple(self.engine.networks)
+
+    def choose(self, books: Books, extent: Extent, left_s: float) -> tuple[str, float] | None:
+        """As of `Refiner`."""
+        evidence = Evidence(extent.n_frames, self.engine.cells)
+        costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
+        frames_a_key = extent.n_frames / max(extent.n_answers, 1.0)
+        for carry, most in MOST.items():
+            seconds = costs.flow_s(carry, extent.n_worked - 1) + costs.paint_s(carry, frames_a_key)
+            if left_s == math.inf or seconds <= most * left_s:
+                return carry, seconds
+        return None
+
+    def refine(
+        self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8
+    ) -> Refined | None:
+        """As of `Refiner`."""
+        if not any(seen.answers.values()):
+            return None
+        with Crew(self.engine.threads) as crew:
+            evidence = self._evidence(crew, seen, len(out))
+            painter = Painter(crew, evidence, self._costs(books, evidence, out), now_s)
+            if not painter.find_flow(carry, end_s):
+                return None
+            network = max(evidence.answers, key=lambda name: len(evidence.answers[name]))
+            late, sharp = painter.paint(carry, network, end_s, self._sure(len(out)), out)
+        answers = {name: tuple(sorted(own)) for name, own in seen.answers.items()}
+        return Refined(answers, carry, late, sharp)
+
+    def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
+        """As of `Refiner`."""
+        with Crew(self.engine.threads) as crew:
+            evidence = self._evidence(crew, seen, len(out))
+            for pair in evidence.flow_pairs(refined.carry):
+                evidence.find_flow(pair, refined.carry)
+            brush = Again(self._sure(len(out)), refined.late, set(refined.sharp))
+            evidence.paint(crew, refined.carry, "", out, brush)
+
+    def _evidence(self, crew: Crew, seen: Seen, n_frames: int) -> Evidence:
+        evidence = Evidence(n_frames, self.engine.cells)
+        evidence.frames = {k * seen.stride: picture for k, picture in enumerate(seen.pictures) if k * seen.stride < n_frames}
+        evidence.told = _Supervoxels(seen, self.engine.cells)
+        asked = [(name, k) for name, own in seen.answers.items() for k in own if k * seen.stride in evidence.frames]
+        crew.each(asked, lambda one: self._add(evidence, seen, *one))
+        return evidence
+
+    def _add(self, evidence: Evidence, seen: Seen, network: str, k: int) -> None:
+        evidence.add(Ask(network, k * seen.stride), seen.answers[network][k] * self.engine.scale)
+
+    def _costs(self, books: Books, evidence: Evidence, out: UInt8) -> PaintingCosts:
+        return PaintingCosts(books, evidence, out.shape[1:], self.engine.threads)
+
+    def _sure(self, n_frames: int) -> UInt8:
+        """Nobody asks how sure these labels are."""
+        return np.zeros((n_frames, *self.engine.cells), np.uint8)
+
+
+class _Supervoxels:
+    """What supervoxels say of the frames that were worked on, in cells."""
+
+    def __init__(self, seen: Seen, cells: tuple[int, int]) -> None:
+        self._seen = seen
+        sides = zip(cells, seen.ids.shape[1:], strict=True)
+        self._places = np.ix_(*(((np.arange(n) + 0.5) * (side / n)).astype(np.int64) for n, side in sides))
+
+    def __call__(self, t: int) -> tuple[Float32, float] | None:
+        k, between = divmod(t, self._seen.stride)
+        if between or k >= len(self._seen.ids):
+            return None
+        return self._seen.opinions[self._seen.ids[k][self._places]], COUNTS

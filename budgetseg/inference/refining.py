@@ -1,0 +1,94 @@
+"""What may follow the labels of supervoxels: those of pixels, by what networks said of whole frames.
+
+A network says more of a pixel than the mean over a supervoxel keeps. Who knows how to make use of it is not known here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from budgetseg.inference.ledger import Books
+from budgetseg.types import Float32, Int32, UInt8
+
+__all__ = ["Answers", "Extent", "Refined", "Refiner", "Seen"]
+
+Answers = Mapping[str, tuple[int, ...]]
+"""By network, numbers of the frames that it was asked about, among those that were worked on."""
+
+
+class Extent(NamedTuple):
+    """Of a window.
+
+    Attributes
+    ----------
+    n_frames : of the video
+    n_worked : that were worked on
+    size : rows and columns of a frame of the video
+    n_answers : frames that networks will have been asked about
+    """
+
+    n_frames: int
+    n_worked: int
+    size: tuple[int, int]
+    n_answers: float
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What is known of a window when its supervoxels have labels.
+
+    Attributes
+    ----------
+    stride : every so many frames of the video one was worked on
+    pictures : (t, h, w, 3), those frames
+    answers : by network and number among them, what it said, (h, w, L)
+    ids : (t, h, w), the supervoxels of their pixels
+    opinions : (N, L), what the supervoxels are
+    """
+
+    stride: int
+    pictures: UInt8
+    answers: Mapping[str, Mapping[int, Float32]]
+    ids: Int32
+    opinions: Float32
+
+
+@dataclass(frozen=True)
+class Refined:
+    """How labels were refined: enough to do it again.
+
+    Attributes
+    ----------
+    answers : that were made use of
+    carry : how they came to other frames
+    late : frames of the window for which there was no time, with the labels of another one
+    sharp : frames with labels along their edges
+    """
+
+    answers: Answers
+    carry: str
+    late: tuple[int, ...]
+    sharp: tuple[int, ...]
+
+
+class Refiner(Protocol):
+    """Knows how to."""
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Those whose answers are of use."""
+
+    @property
+    def least(self) -> tuple[int, int]:
+        """Rows and columns of a frame that networks make full use of."""
+
+    def choose(self, books: Books, extent: Extent, left_s: float) -> tuple[str, float] | None:
+        """How answers should be carried where so many seconds are left, and what all of it costs; None for not."""
+
+    def refine(
+        self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8
+    ) -> Refined | None:
+        """Write better labels to `out` (T, H, W) before it is `end_s`; None where it was left as it was."""
+
+    def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
+        """The same, as it was done before."""
