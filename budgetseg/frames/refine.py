@@ -3,7 +3,6 @@
 Supervoxels take part: what each of them is counts beside the network's answers, more where these come from afar.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -46,16 +45,17 @@ class FrameRefiner:
         """Those whose answers are of use."""
         return tuple(self.engine.networks)
 
-    def choose(self, books: Books, extent: Extent, left_s: float) -> tuple[str, float] | None:
+    def choose(self, books: Books, extent: Extent, left_s: float) -> str | None:
+        """As of `Refiner`."""
+        fits = [carry for carry, most in MOST.items() if self.seconds(books, extent, carry) <= most * left_s]
+        return fits[0] if fits else None
+
+    def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        frames_a_key = extent.n_frames / max(extent.n_answers, 1.0)
-        for carry, most in MOST.items():
-            seconds = costs.flow_s(carry, extent.n_worked - 1) + costs.paint_s(carry, frames_a_key)
-            if left_s == math.inf or seconds <= most * left_s:
-                return carry, seconds
-        return None
+        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0))
+        return costs.flow_s(carry, extent.n_worked - 1) + painting_s
 
     def refine(
         self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8

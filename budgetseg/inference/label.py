@@ -253,8 +253,9 @@ class _Job:
             if self.request.scope == "total":
                 if j == len(before) - 1:  # the user waits until it is given back
                     last_s = self.books.foretold_s(LETTING_GO, float(out.size))
-                after_s = self._carry_s(out) + pixels.plan(deadline_s - self._now_s()) + last_s
-                work_left = run.label(deadline_s, out, after_s)
+                pixels.plan(deadline_s - self._now_s())
+                after_s = self._carry_s(out) + last_s
+                work_left = run.label(deadline_s, out, lambda after_s=after_s: after_s + pixels.seconds())  # type: ignore[misc]
             else:
                 work_left = run.spend(lambda end_s=window_s: end_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
                 run.close()
@@ -274,7 +275,8 @@ class _Job:
         if budgets[0].is_share:
             full_s = run.full_s()
             if self.request.scope == "total":
-                full_s += self._now_s() - self.began_s + run.closing_s() + pixels.plan(np.inf)
+                pixels.plan(np.inf)
+                full_s += self._now_s() - self.began_s + run.closing_s() + pixels.seconds(np.inf)
             own_s = [budget.in_s(full_s) for budget in budgets]
             return [(own, own + (ledger.budget_s or 0.0)) for own, ledger in zip(own_s, ledgers, strict=True)]
         largest_s = budgets[-1].amount

@@ -13,6 +13,8 @@ __all__ = ["Pixels"]
 
 MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
+TURNS_S, MOST_TURNS = 0.012, 0.006
+"""Seconds more where others always have the core first, a turn or two of theirs, and the share that this may be."""
 
 
 class Pixels:
@@ -27,29 +29,29 @@ class Pixels:
 
     def __init__(self, run: WindowRun, stride: int, size: tuple[int, int]) -> None:
         self._run, self._stride, self._size = run, stride, size
-        self._refiner, self._carry = run.engine.refiner, ""
+        self._refiner = run.engine.refiner
+        self._carry: str | None = None
         own = [one for one in run.engine.descriptors if self._refiner and one.name in self._refiner.networks]
         self._kinds = {one.name: one.resources[0].kind for one in own}
 
-    def plan(self, left_s: float) -> float:
-        """Seconds to keep for it of those that are left; 0 where it is not worth it."""
-        self._carry = ""
-        if self._refiner is None or not self._kinds:
+    def plan(self, left_s: float) -> None:
+        """Whether it is worth it where so many seconds are left, and how."""
+        self._carry = None
+        if self._refiner is not None and self._kinds:
+            self._carry = self._refiner.choose(self._run.books, self._extent(self._n_answers(left_s)), left_s)
+
+    def seconds(self, more_s: float = 0.0) -> float:
+        """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""
+        if self._refiner is None or self._carry is None:
             return 0.0
-        n_worked = len(self._run.frames)
-        extent = Extent(n_worked * self._stride, n_worked, self._size, self._n_answers(left_s))
-        chosen = self._refiner.choose(self._run.books, extent, left_s)
-        if chosen is None:
-            return 0.0
-        self._carry, seconds = chosen
-        return seconds
+        extent = self._extent(self._n_answers(more_s) + self._run.engine.threads)
+        return self._refiner.seconds(self._run.books, extent, self._carry)
 
     def refine(self, deadline_s: float, after_s: float, now_s: Callable[[], float], out: UInt8) -> Refined | None:
         """Write better labels to `out` (T, H, W), `after_s` before the deadline, if that was planned and is possible."""
-        if self._refiner is None or not self._carry or self._run.stopped():
+        if self._refiner is None or self._carry is None or self._run.stopped():
             return None
-        margin_s = 0.0 if deadline_s == np.inf else MARGIN * deadline_s + MARGIN_S
-        end_s = deadline_s - after_s - margin_s
+        end_s = deadline_s - after_s - self._margin_s(deadline_s)
         return self._refiner.refine(self._run.books, self.seen(), self._carry, end_s, now_s, out)
 
     def again(self, refined: Refined, out: UInt8) -> None:
@@ -76,6 +78,16 @@ class Pixels:
             resource = live.resources[kind]
             for k in answers.get(name, ()):
                 live.cache.get((kind, k), lambda k=k, own=resource: own.make(scene, k, []))  # type: ignore[misc]
+
+    def _margin_s(self, deadline_s: float) -> float:
+        if deadline_s == np.inf:
+            return 0.0
+        turns_s = self._run.engine.stages.contention.waiting * TURNS_S
+        return MARGIN * deadline_s + MARGIN_S + min(turns_s, MOST_TURNS * deadline_s)
+
+    def _extent(self, n_answers: float) -> Extent:
+        n_worked = len(self._run.frames)
+        return Extent(n_worked * self._stride, n_worked, self._size, n_answers)
 
     def _n_answers(self, left_s: float) -> float:
         """About how many frames networks will have been asked about when so many seconds are over."""

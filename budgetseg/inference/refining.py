@@ -82,8 +82,11 @@ class Refiner(Protocol):
     def least(self) -> tuple[int, int]:
         """Rows and columns of a frame that networks make full use of."""
 
-    def choose(self, books: Books, extent: Extent, left_s: float) -> tuple[str, float] | None:
-        """How answers should be carried where so many seconds are left, and what all of it costs; None for not."""
+    def choose(self, books: Books, extent: Extent, left_s: float) -> str | None:
+        """How answers should be carried where so many seconds are left; None for not at all."""
+
+    def seconds(self, books: Books, extent: Extent, carry: str) -> float:
+        """What it costs."""
 
     def refine(
         self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8

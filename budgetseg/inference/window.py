@@ -185,23 +185,30 @@ class WindowRun:
         if known is not None:
             self._episode.recall(known.subsets, known.said)
 
-    def label(self, deadline_s: float, out: UInt8, after_s: float = 0.0) -> bool:
+    def label(self, deadline_s: float, out: UInt8, after_s: Callable[[], float] = lambda: 0.0) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
 
         What the end took less than was foretold is spent too, and then the end is done again, if there is time for it.
-        False where everything was computed before. `after_s` is kept for what comes after it.
+        False where everything was computed before. `after_s` is what comes after it takes, by what there is now.
         """
         paint_s, has_labels, work_left = self._paint_s(), False, True
+
+        def end_s() -> float:
+            return deadline_s - SAFETY * (paint_s + after_s()) - MARGIN_S
+
+        def left_s() -> float:
+            return self._until_s(end_s(), deadline_s, has_labels) - self._now_s()
+
         while True:
-            end_s = deadline_s - SAFETY * (paint_s + after_s) - MARGIN_S
-            until_s, n_before = self._until_s(end_s, deadline_s, has_labels), len(self.trace)
-            if has_labels and until_s - self._now_s() < WORTH * deadline_s:
+            n_before = len(self.trace)
+            if has_labels and left_s() < WORTH * deadline_s:
                 return work_left
-            work_left = self.spend(lambda until_s=until_s: until_s - self._now_s(), may_try=True)  # type: ignore[misc]
-            if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s)):
+            work_left = self.spend(left_s, may_try=True)
+            if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s())):
                 return work_left or len(self.trace) > n_before  # the labels that are there will do
-            latest_s = deadline_s - SAFETY * (paint_s + after_s) if has_labels else np.inf
-            if not self.close(lambda end_s=end_s: self._now_s() > end_s, latest_s):  # type: ignore[misc]
+            enough_s = end_s()
+            latest_s = enough_s + MARGIN_S if has_labels else np.inf
+            if not self.close(lambda end_s=enough_s: self._now_s() > end_s, latest_s):  # type: ignore[misc]
                 return True  # nobody has seen what was computed last
             paint_s, has_labels = min(self.paint(out), self._paint_s()), True  # once slow is not always slow
             if not work_left or self.stopped():
