@@ -41,14 +41,15 @@ class PaintingCosts:
         """To find the flow of so many pairs of frames."""
         return 0.0 if carry == COPY else self.books.foretold_s(self._line(f"flow {carry}"), n_pairs * self._n_pixels)
 
-    def paint_s(self, carry: str, frames_a_key: float) -> float:
-        """To carry, fuse and paint all frames, where every so many are key frames."""
+    def paint_s(self, carry: str, frames_a_key: float, n_told: int | None = None) -> float:
+        """To carry, fuse and paint all frames, where every so many are key frames; something else speaks of n_told."""
+        n_told = self._evidence.n_told if n_told is None else n_told
         n_frames = self._evidence.n_frames
         if carry == COPY:
             return self.copy_s(n_frames) + self._painting_s(n_frames * self._n_pixels / frames_a_key)
         by_network = sorted(self._evidence.n_answers())
         beside = (2 * REACH + 1) * sum(by_network[:-1])
-        return self._painting_s(self._work(n_frames * n_heard(frames_a_key) + beside + self._evidence.n_told))
+        return self._painting_s(self._work(n_frames * n_heard(frames_a_key) + beside + n_told))
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""

@@ -21,7 +21,7 @@ from budgetseg.types import Float32, UInt8
 
 __all__ = ["FrameRefiner"]
 
-COUNTS = 0.1
+COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
 MOST = {FINE: 0.1, COARSE: 0.5}
 """Share of the time that is left which refining may take, by how labels are carried."""
@@ -54,8 +54,13 @@ class FrameRefiner:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0))
-        return costs.flow_s(carry, extent.n_worked - 1) + painting_s
+        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), extent.n_worked)
+        ready_s = books.foretold_s(self._line, extent.n_answers)
+        return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s
+
+    @property
+    def _line(self) -> str:
+        return f"frames answers {self.engine.threads}"
 
     def refine(
         self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8
@@ -64,7 +69,8 @@ class FrameRefiner:
         if not any(seen.answers.values()):
             return None
         with Crew(self.engine.threads) as crew:
-            evidence = self._evidence(crew, seen, len(out))
+            with books.stage("answers", sum(map(len, seen.answers.values())), self._line):
+                evidence = self._evidence(crew, seen, len(out))
             painter = Painter(crew, evidence, self._costs(books, evidence, out), now_s)
             if not painter.find_flow(carry, end_s):
                 return None

@@ -25,8 +25,13 @@ def reduced(frames: UInt8, size: tuple[int, int]) -> UInt8:
     """Frames (t, h, w, 3) that were read, at the size, rows and columns, that is worked on."""
     if frames.shape[1:3] == size:
         return np.ascontiguousarray(frames)
-    height, width = size
-    return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA) for frame in frames])
+    small = np.empty((len(frames), *size, 3), np.uint8)
+    for frame, out in zip(frames, small, strict=True):
+        # By halves, since OpenCV averages two by two pixels much faster than any other number.
+        while all(side >= 4 * own for side, own in zip(frame.shape, size, strict=False)):
+            frame = cv2.resize(frame, (frame.shape[1] // 2, frame.shape[0] // 2), interpolation=cv2.INTER_AREA)
+        cv2.resize(frame, size[::-1], dst=out, interpolation=cv2.INTER_AREA)
+    return small
 
 
 def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int], out: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """What labelling a video costs without any descriptor, by which budgets are planned."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from budgetseg.inference.closing import STAGES
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.plan import Plan
+from budgetseg.inference.plan import FLOOR_SHARE, LONGEST_STRIDE, REFINED_SHARE, Plan, choose_plan
 from budgetseg.inference.request import Request
 from budgetseg.inference.window import DESCRIPTORS
 from budgetseg.supervoxels.segment import density_for
@@ -52,6 +53,13 @@ class Floor:
         cutting_s = self._books.foretold_s(*self.engine.cutting(self.full.n_worked, self.full.size))
         is_slow = self.engine.tier != FAST and cutting_s > CUTTING * self.end_s
         return replace(self.full, tier=FAST) if is_slow else self.full
+
+    def choose(
+        self, plan: Plan, left_s: float, floor_s: Callable[[Plan], float], longest_stride: int = LONGEST_STRIDE
+    ) -> Plan:
+        """What to do of a plan in so many seconds."""
+        share = FLOOR_SHARE if self.engine.refiner is None else REFINED_SHARE
+        return choose_plan(plan, left_s, floor_s, longest_stride, share)
 
     def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:
         """What so many of the frames of a plan, or all, cost, if decoding costs so many times what is known of it."""

@@ -18,7 +18,7 @@ from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.pixels import Pixels
-from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, choose_plan, smaller
+from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, smaller
 from budgetseg.inference.refining import Answers
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
@@ -102,10 +102,10 @@ class _Job:
     def _first_plan(self) -> tuple[Plan, float]:
         """Before anything is read; and how many times what is known of it decoding is taken to cost."""
         decoding = 1.0
-        plan = choose_plan(self.floor.in_time, self.end_s, self.floor.seconds)
+        plan = self.floor.choose(self.floor.in_time, self.end_s, self.floor.seconds)
         if plan.prior:  # nothing would be read, and what reading costs would never be known better
             decoding = 1 / DOUBT
-            plan = choose_plan(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=decoding))
+            plan = self.floor.choose(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=decoding))
         return self.floor.with_pictures(plan), decoding
 
     def _label_windows(self, earlier: Earlier | None) -> None:
@@ -163,7 +163,7 @@ class _Job:
         longest, least_s = (LONGEST_STRIDE, 0.0) if is_all else (self.plan.stride, 1e-3)
         left_s = max(self._window_end_s(n_read, n_done) - self._now_s(), least_s)
 
-        plan = choose_plan(self.plan, left_s, partial(self._read_floor_s, n_read), longest)
+        plan = self.floor.choose(self.plan, left_s, partial(self._read_floor_s, n_read), longest)
         self._change_plan(plan if is_all else replace(plan, prior=False))
 
     def _read_floor_s(self, n_read: int, plan: Plan) -> float:

@@ -13,6 +13,8 @@ __all__ = ["Pixels"]
 
 MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
+HALF = 0.5
+"""Of the time that is left when networks are asked, at most: the rest is for what they said."""
 TURNS_S, MOST_TURNS = 0.012, 0.006
 """Seconds more where others always have the core first, a turn or two of theirs, and the share that this may be."""
 
@@ -38,7 +40,7 @@ class Pixels:
         """Whether it is worth it where so many seconds are left, and how."""
         self._carry = None
         if self._refiner is not None and self._kinds:
-            self._carry = self._refiner.choose(self._run.books, self._extent(self._n_answers(left_s)), left_s)
+            self._carry = self._refiner.choose(self._run.books, self._extent(self._n_answers(HALF * left_s)), left_s)
 
     def seconds(self, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""

@@ -14,8 +14,10 @@ __all__ = ["LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
 LEAST_DENSITY = 16  # supervoxels a frame; fewer cost no less time, and say less than smaller frames do
 SMALLEST_SIDE = 64  # pixels
-LONGEST_STRIDE = 32
+STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+LONGEST_STRIDE = STRIDES[-1]
 FLOOR_SHARE = 0.5  # of the budget; the rest is for descriptors
+REFINED_SHARE = 0.4  # where labels are refined after it, which needs time, and says more of pixels than supervoxels do
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,16 @@ class Plan:
 
 
 def choose_plan(
-    full: Plan, budget_s: float, floor_s: Callable[[Plan], float], longest_stride: int = LONGEST_STRIDE
+    full: Plan,
+    budget_s: float,
+    floor_s: Callable[[Plan], float],
+    longest_stride: int = LONGEST_STRIDE,
+    share: float = FLOOR_SHARE,
 ) -> Plan:
-    """The first plan of the ladder whose floor leaves time for descriptors; the prior where none fits at all."""
+    """The first plan of the ladder whose floor is such a share of the budget; the prior where none fits at all."""
     last = full
     for plan in _ladder(full, longest_stride):
-        if floor_s(plan) <= FLOOR_SHARE * budget_s:
+        if floor_s(plan) <= share * budget_s:
             return plan
         last = plan
     return last if floor_s(last) <= budget_s else replace(last, prior=True)
@@ -109,7 +115,9 @@ def _ladder(plan: Plan, longest_stride: int) -> Iterator[Plan]:
     while (half := smaller(plan)) is not None:
         plan = half
         yield plan
-    while plan.stride < min(longest_stride, plan.n_frames):
-        plan = replace(plan, stride=plan.stride * 2)
-        yield plan
+    began = plan.stride  # of frames that were read, only some can be left out
+    for stride in STRIDES:
+        if plan.stride < min(longest_stride, plan.n_frames) and stride > began and stride % began == 0:
+            plan = replace(plan, stride=stride)
+            yield plan
     yield replace(plan, colour_only=True)

@@ -164,7 +164,7 @@ def test_where_time_is_short_frames_are_left_out_and_their_labels_carried_over(e
     labelled = label(slow(engine, supervoxels=1e-3), street, Budget(30.0))  # 6.1 s a frame
     (labels,), (ledger,), plan = labelled.labels, labelled.ledgers, labelled.plan
     assert plan is not None
-    assert (plan.stride, plan.n_worked, plan.prior) == (8, 2, False)
+    assert (plan.stride, plan.n_worked, plan.prior) == (6, 2, False)
     assert ledger.notes == ["the budget is short: fewer frames"]
     assert labels.shape == SHAPE
     assert (labels < 255).all()

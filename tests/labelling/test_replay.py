@@ -107,7 +107,7 @@ def test_frames_that_were_made_smaller_after_they_were_read_are_so_again(
     def shrink(full: Plan, *_: object) -> Plan:
         return replace(choose_plan(full, np.inf, lambda _: 0.0), size=next(sizes))
 
-    monkeypatch.setattr("budgetseg.inference.label.choose_plan", shrink)
+    monkeypatch.setattr("budgetseg.inference.floor.choose_plan", shrink)
     labelled = loaded.labeller.label(source, Request((Budget(2.0),)))
     assert labelled.plan is not None
     assert labelled.plan.read_size == (192, 256)
@@ -123,7 +123,7 @@ def test_so_they_are_where_only_the_later_windows_are_smaller(
     def shrink(full: Plan, *_: object) -> Plan:
         return replace(full, size=next(sizes))
 
-    monkeypatch.setattr("budgetseg.inference.label.choose_plan", shrink)
+    monkeypatch.setattr("budgetseg.inference.floor.choose_plan", shrink)
     labelled = loaded.labeller.label(source, Request((Budget(2.0),), window=4))
     assert [why.known.supervoxels.ids.shape for why in labelled.whys] == [(4, 192, 256), (4, 96, 128)]
     trace = trace_of(loaded, source, labelled, 1)
