@@ -58,7 +58,8 @@ class Scene:
 
     def picture(self, index: int) -> UInt8:
         """A frame as large as it is to be had."""
-        return self.frames[index] if self.pictures is None else self.pictures[index]
+        picture: UInt8 = (self.frames if self.pictures is None else self.pictures)[index]
+        return picture
 
     @property
     def n_frames(self) -> int:

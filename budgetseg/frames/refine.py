@@ -23,7 +23,7 @@ __all__ = ["FrameRefiner"]
 
 COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
-MOST = {FINE: 0.1, COARSE: 0.5}
+MOST = {FINE: 0.1, COARSE: 0.6}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
 
@@ -90,7 +90,8 @@ class FrameRefiner:
 
     def _evidence(self, crew: Crew, seen: Seen, n_frames: int) -> Evidence:
         evidence = Evidence(n_frames, self.engine.cells)
-        evidence.frames = {k * seen.stride: picture for k, picture in enumerate(seen.pictures) if k * seen.stride < n_frames}
+        worked = range(0, n_frames, seen.stride)
+        evidence.frames = dict(zip(worked, seen.pictures, strict=False))  # the video may end before the last
         evidence.told = _Supervoxels(seen, self.engine.cells)
         asked = [(name, k) for name, own in seen.answers.items() for k in own if k * seen.stride in evidence.frames]
         crew.each(asked, lambda one: self._add(evidence, seen, *one))

@@ -19,7 +19,7 @@ from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, smaller
-from budgetseg.inference.refining import Answers
+from budgetseg.inference.refining import Answers, Refined
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
@@ -206,11 +206,14 @@ class _Job:
 
     def _ask_again(self, run: WindowRun, answers: Answers) -> None:
         """What an earlier run had asked networks; the clock stands still meanwhile, since that run has paid for it."""
+        if not any(answers.values()):
+            return
         began = time.perf_counter()
         Pixels(run, self.plan.stride, self.full.size).ask(answers)
         again_s = time.perf_counter() - began
         self.started += again_s
         run.started += again_s
+        run.books.ledger.note(f"what networks had been asked was asked again, in {again_s:.3g} s beside the budget")
 
     def _reduced(self, pictures: UInt8, size: tuple[int, int]) -> UInt8:
         """Frames that were read, at the size that is worked on."""
@@ -237,7 +240,8 @@ class _Job:
 
     def _label_window(self, run: WindowRun, n_done: int) -> None:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
-        before, painted, refined = list(self.done.ledgers), [], []
+        before, painted = list(self.done.ledgers), []
+        refined: list[Refined | None] = []
         pixels = Pixels(run, self.plan.stride, self.full.size)
         prior = self.engine.classifiers.prior.astype(np.float32)
         opinions = [np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))] * self.n_early

@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,18 @@ import pytest
 
 from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.errors import UsageError
+from budgetseg.inference.label import label_video
 from budgetseg.inference.request import Request
+from budgetseg.inference.stages import StageCosts
 from budgetseg.labelling.engines import choose_engine
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import LoadedModel, load
 from budgetseg.labelling.output import Wanted
 from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
-from budgetseg.video import read_label_pngs
+from budgetseg.video import open_video, read_label_pngs
 from tests.descriptors.network.models import save_mixer
-from tests.labelling.streets import N_FRAMES, SIZE
+from tests.labelling.streets import N_FRAMES, SIZE, write_street
 from tests.models.made import random_model
 
 
@@ -78,6 +81,50 @@ def test_frames_are_replayed_exactly_and_gone_on_from(seeing: LoadedModel, stree
 def test_supervoxels_are_there_on_request(seeing: LoadedModel, street: Path) -> None:
     result = seeing.label(street, budget_s=2, engine="supervoxels")
     assert "supervoxels" in result.ledger.stages
+
+
+def test_labels_of_supervoxels_are_refined_by_what_the_network_saw(seeing: LoadedModel, street: Path) -> None:
+    labelled = seeing.labeller.label(street, Request((Budget(2.0),)))
+    (why,), engine = labelled.whys, seeing.labeller.engine
+    assert why.refined[0] is not None
+    assert len(why.refined[0].answers["dcnn"]) > N_FRAMES / 2
+    assert not np.array_equal(labelled.labels[0], why.labels[why.known.supervoxels.ids])
+    for unrefined in (
+        label_video(replace(engine, refiner=None), open_video(street), Request((Budget(2.0),))),
+        seeing.labeller.label(street, Request((Budget(1.0, is_share=True),), "descriptors")),
+    ):
+        (why,) = unrefined.whys
+        assert list(why.refined) == [None]
+        assert np.array_equal(unrefined.labels[0], why.labels[why.known.supervoxels.ids])
+
+
+def test_so_they_are_again_and_where_a_run_goes_on(seeing: LoadedModel, street: Path, tmp_path: Path) -> None:
+    first, again, more, last = (tmp_path / name for name in ("first", "again", "more", "last"))
+    carry_out(seeing, street, first, 0.1, 1.0, engine="supervoxels")
+    carry_out(seeing, street, again, replay=first)
+    for budget in ("0.1s", "1s"):
+        assert np.array_equal(read_label_pngs(first / budget / "labels"), read_label_pngs(again / budget / "labels"))
+    ledger = carry_out(seeing, street, more, 1.0, resume=first)
+    assert any("asked again" in note for note in ledger["notes"])
+    assert np.array_equal(read_label_pngs(first / "1s" / "labels"), read_label_pngs(more / "labels"))
+    carry_out(seeing, street, last, replay=more)
+    assert np.array_equal(read_label_pngs(more / "labels"), read_label_pngs(last / "labels"))
+
+
+def test_networks_see_frames_as_they_were_read_where_supervoxels_are_of_smaller_ones(
+    seeing: LoadedModel, tmp_path: Path
+) -> None:
+    street = write_street(tmp_path / "large.mp4", 4, (8 * SIZE[0], 8 * SIZE[1]))
+    engine = seeing.labeller.engine
+    refiner = replace(engine.refiner, least=(4 * SIZE[1], 4 * SIZE[0]))  # type: ignore[type-var]
+    stages = StageCosts({"supervoxels fast 2": 1e-3})  # 44 s a frame
+    labelled = label_video(
+        replace(engine, refiner=refiner, stages=stages), open_video(street), Request((Budget(100.0),))
+    )
+    assert labelled.plan is not None
+    assert labelled.plan.read_size == (4 * SIZE[1], 4 * SIZE[0])
+    assert labelled.plan.size[0] < labelled.plan.read_size[0]
+    assert labelled.labels[0].shape == (4, 8 * SIZE[1], 8 * SIZE[0])
     assert seeing.choose("auto", Request((Budget(1),), "descriptors")) == "supervoxels"
 
 

@@ -1,0 +1,116 @@
+"""Labels of supervoxels that networks have seen the pixels of."""
+
+import math
+
+import numpy as np
+import pytest
+
+from budgetseg.frames.plan import COARSE, FINE
+from budgetseg.frames.refine import FrameRefiner
+from budgetseg.inference.ledger import Books, Ledger
+from budgetseg.inference.refining import Extent, Seen
+from budgetseg.types import UInt8
+from tests.frames.worlds import CELLS, N_LABELS, SIZE, Clock, Shades, engine
+
+N_FRAMES = 9
+DARK, MIDDLE, BRIGHT = range(3)
+
+
+def frames() -> UInt8:
+    """Dark, with a bright square that moves to the right."""
+    pixels = np.full((N_FRAMES, SIZE[1], SIZE[0], 3), 51, np.uint8)
+    for t, frame in enumerate(pixels):
+        frame[20:44, 12 + 4 * t : 36 + 4 * t] = 204
+    return pixels
+
+
+def truth() -> UInt8:
+    return np.where(frames()[..., 0] > 128, BRIGHT, DARK).astype(np.uint8)
+
+
+def seen(asked: range, stride: int = 1, opinion: int = DARK, name: str = "dcnn") -> Seen:
+    """What is known where a network was asked about some frames, and a frame is a single supervoxel."""
+    pictures = frames()[::stride]
+    network, ids = Shades(Clock()), np.zeros(pictures.shape[:3], np.int32)
+    ids += np.arange(len(pictures), dtype=np.int32)[:, None, None]
+    opinions = np.tile(np.eye(N_LABELS, dtype=np.float32)[opinion], (len(pictures), 1))
+    return Seen(stride, pictures, {name: {k: network(pictures[k]) for k in asked}}, ids, opinions)
+
+
+@pytest.fixture
+def refiner() -> FrameRefiner:
+    known = {"flow coarse": 1e-7, "flow fine": 5e-7, "paint": 1e-8, "sharpen": 1e-8, "answers": 1e-4}
+    return FrameRefiner(engine(Clock(), {"dcnn": 0.01}, known), SIZE[::-1])
+
+
+def books(refiner: FrameRefiner) -> Books:
+    return Books(Ledger(None), refiner.engine.stages)
+
+
+def plain() -> UInt8:
+    """What supervoxels alone would say."""
+    return np.full(truth().shape, DARK, np.uint8)
+
+
+def share_right(labels: UInt8) -> float:
+    return float((labels == truth()).mean())
+
+
+@pytest.mark.parametrize(("asked", "stride"), [(range(9), 1), (range(0, 9, 4), 1), (range(5), 2)])
+def test_pixels_get_what_the_network_saw_of_them_though_their_supervoxel_holds_two_classes(
+    refiner: FrameRefiner, asked: range, stride: int
+) -> None:
+    out = plain()
+    refined = refiner.refine(books(refiner), seen(asked, stride), COARSE, math.inf, lambda: 0.0, out)
+    assert refined is not None
+    assert refined.answers == {"dcnn": tuple(asked)}
+    assert refined.late == ()
+    assert share_right(plain()) < 0.91
+    assert share_right(out) > 0.97
+
+
+def test_supervoxels_decide_where_the_network_is_of_two_minds(refiner: FrameRefiner) -> None:
+    known = seen(range(0, 9, 8), opinion=MIDDLE)
+    torn = np.zeros((*CELLS, N_LABELS), np.float32)
+    torn[...] = [0.0, 0.499, 0.501]  # bright by a hair
+    torn[: CELLS[0] // 2] = [0.0, 0.01, 0.99]  # bright beyond doubt
+    known.answers["dcnn"].update(dict.fromkeys(known.answers["dcnn"], torn))  # type: ignore[attr-defined]
+    out = plain()
+    refiner.refine(books(refiner), known, COARSE, math.inf, lambda: 0.0, out)
+    assert (out[:, : SIZE[1] // 2 - 8] == BRIGHT).all()
+    assert (out[:, SIZE[1] // 2 + 8 :] == MIDDLE).all()
+
+
+@pytest.mark.parametrize("carry", [COARSE, FINE])
+def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str) -> None:
+    known, found = seen(range(0, 9, 3)), []
+    for end_s in np.arange(0.1, 0.8, 0.05):
+        out, again, now = plain(), plain(), iter(np.arange(0, 100, 0.01))
+        refined = refiner.refine(books(refiner), known, carry, end_s, lambda now=now: float(next(now)), out)  # type: ignore[misc]
+        if refined is not None:
+            refiner.again(known, refined, again)
+            assert np.array_equal(out, again)
+            found.append(refined)
+    assert any(len(one.late) > 0 for one in found)
+    assert any(0 < len(one.sharp) < N_FRAMES for one in found)
+
+
+def test_without_answers_or_time_labels_stay_as_they_were(refiner: FrameRefiner) -> None:
+    for asked, end_s in ((range(0), math.inf), (range(9), -1.0)):
+        out = plain()
+        assert refiner.refine(books(refiner), seen(asked), COARSE, end_s, lambda: 0.0, out) is None
+        assert np.array_equal(out, plain())
+
+
+def test_it_is_not_begun_where_it_would_take_most_of_what_is_left(refiner: FrameRefiner) -> None:
+    own, extent = books(refiner), Extent(N_FRAMES, N_FRAMES, SIZE[::-1], 3.0)
+    coarse_s, fine_s = (refiner.seconds(own, extent, carry) for carry in (COARSE, FINE))
+    assert 0 < coarse_s < fine_s
+    assert refiner.choose(own, extent, 1.5 * coarse_s) is None
+    assert refiner.choose(own, extent, 3 * coarse_s) == COARSE
+    assert refiner.choose(own, extent, 100 * fine_s) == refiner.choose(own, extent, math.inf) == FINE
+
+
+def test_more_answers_take_more_time(refiner: FrameRefiner) -> None:
+    few, many = (Extent(N_FRAMES, N_FRAMES, SIZE[::-1], n) for n in (2.0, 9.0))
+    assert refiner.seconds(books(refiner), few, COARSE) < refiner.seconds(books(refiner), many, COARSE)
