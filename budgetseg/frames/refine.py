@@ -3,7 +3,7 @@
 Supervoxels take part: what each of them is counts beside the network's answers, more where these come from afar.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from budgetseg.frames.costs import PaintingCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence
+from budgetseg.frames.order import fill
 from budgetseg.frames.painter import Painter
 from budgetseg.frames.plan import COARSE, FINE
 from budgetseg.inference.ledger import Books
@@ -62,17 +63,19 @@ class FrameRefiner:
     def _line(self) -> str:
         return f"frames answers {self.engine.threads}"
 
+    def more(self, n_worked: int, asked: Sequence[int]) -> Sequence[int]:
+        """As of `Refiner`."""
+        return list(fill(range(n_worked), asked))
+
     def refine(
         self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8
     ) -> Refined | None:
         """As of `Refiner`."""
-        if not any(seen.answers.values()):
-            return None
         with Crew(self.engine.threads) as crew:
             with books.stage("answers", sum(map(len, seen.answers.values())), self._line):
                 evidence = self._evidence(crew, seen, len(out))
             painter = Painter(crew, evidence, self._costs(books, evidence, out), now_s)
-            if not painter.find_flow(carry, end_s):
+            if not evidence.answers or not painter.find_flow(carry, end_s):
                 return None
             network = max(evidence.answers, key=lambda name: len(evidence.answers[name]))
             late, sharp = painter.paint(carry, network, end_s, self._sure(len(out)), out)
@@ -98,7 +101,10 @@ class FrameRefiner:
         return evidence
 
     def _add(self, evidence: Evidence, seen: Seen, network: str, k: int) -> None:
-        evidence.add(Ask(network, k * seen.stride), seen.answers[network][k] * self.engine.scale)
+        """An answer, unless it is no number: a user's network may say anything."""
+        said = seen.answers[network][k] * self.engine.scale
+        if np.isfinite(said.sum()):
+            evidence.add(Ask(network, k * seen.stride), said)
 
     def _costs(self, books: Books, evidence: Evidence, out: UInt8) -> PaintingCosts:
         return PaintingCosts(books, evidence, out.shape[1:], self.engine.threads)

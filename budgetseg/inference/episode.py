@@ -193,6 +193,13 @@ class Episode:
         self.state.counts[ENABLED] &= ~(1 << descriptor)
         self.state.outdated[:] |= 1 << descriptor
 
+    def gain(self, resource: int) -> None:
+        """A resource is being made that nobody has asked for yet."""
+        world, state = self.world, self.state
+        state.made[resource], state.due_s[resource] = True, 0.0
+        users = world.users[world.users_first[resource] : world.users_first[resource + 1]]
+        state.outdated[users] |= world.used_for[resource]
+
     def lose(self, resources: Sequence[int]) -> None:
         """Resources that were to be made are not there after all."""
         world, state, due_s = self.world, self.state, due_of(self.world)

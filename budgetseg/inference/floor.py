@@ -15,7 +15,7 @@ from budgetseg.supervoxels.segment import density_for
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource
 
-__all__ = ["REDUCING", "Floor", "foretell_share"]
+__all__ = ["FLOOR_SHARE", "REDUCING", "REFINED_SHARE", "Floor", "foretell_share"]
 
 REDUCING = "reducing"  # frames as they were read to those that are worked on
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors

@@ -19,7 +19,7 @@ from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, smaller
-from budgetseg.inference.refining import Answers, Refined
+from budgetseg.inference.refining import Refined
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
@@ -119,8 +119,9 @@ class _Job:
                 break
             _log.info("window %d: %d frames are there after %.3f s", k, len(read), self._now_s())
             run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
-            if k < len(answers):
-                self._ask_again(run, answers[k])
+            if k < len(answers):  # the clock stands still meanwhile, since the earlier run has paid for it
+                again_s = Pixels(run, self.plan.stride, self.full.size).ask_again(answers[k])
+                self.started, run.started = self.started + again_s, run.started + again_s
             self._label_window(run, n_done)
             n_done += len(run.frames)
             is_last = self.source.n_frames is not None and n_done >= self.plan.n_worked
@@ -204,17 +205,6 @@ class _Job:
                 assert cheaper is not None
                 self._change_plan(cheaper)
 
-    def _ask_again(self, run: WindowRun, answers: Answers) -> None:
-        """What an earlier run had asked networks; the clock stands still meanwhile, since that run has paid for it."""
-        if not any(answers.values()):
-            return
-        began = time.perf_counter()
-        Pixels(run, self.plan.stride, self.full.size).ask(answers)
-        again_s = time.perf_counter() - began
-        self.started += again_s
-        run.started += again_s
-        run.books.ledger.note(f"what networks had been asked was asked again, in {again_s:.3g} s beside the budget")
-
     def _reduced(self, pictures: UInt8, size: tuple[int, int]) -> UInt8:
         """Frames that were read, at the size that is worked on."""
         if pictures.shape[1:3] == size:
@@ -253,13 +243,11 @@ class _Job:
                 self.parts[j].append(self._by_prior(len(run.frames) * self.plan.stride))
                 self.done.ledgers[j] = replace(before[j], budget_s=total_s, spent_s=total_s, work_left=True)
                 continue
-            out, deadline_s, last_s = self._place_for(j, n_done, run.frames), self.began_s + window_s, 0.0
+            out, deadline_s = self._place_for(j, n_done, run.frames), self.began_s + window_s
+            # The user waits until memory is given back.
+            last_s = self.books.foretold_s(LETTING_GO, float(out.size)) if j == len(before) - 1 else 0.0
             if self.request.scope == "total":
-                if j == len(before) - 1:  # the user waits until it is given back
-                    last_s = self.books.foretold_s(LETTING_GO, float(out.size))
-                pixels.plan(deadline_s - self._now_s())
-                after_s = self._carry_s(out) + last_s
-                work_left = run.label(deadline_s, out, lambda after_s=after_s: after_s + pixels.seconds())  # type: ignore[misc]
+                work_left = self._label_until(deadline_s, run, pixels, out, self._carry_s(out) + last_s)
             else:
                 work_left = run.spend(lambda end_s=window_s: end_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
                 run.close()
@@ -267,11 +255,16 @@ class _Job:
             painted.append(len(run.closings) - 1)
             opinions.append(run.closed.probabilities)  # every closing makes new ones
             self.parts[j].append(self._carried(out, j, n_done))
-            refined.append(pixels.refine(deadline_s, SAFETY * last_s, self._now_s, self.parts[j][-1]))
+            refined.append(pixels.refine(deadline_s - SAFETY * last_s, self._now_s, self.parts[j][-1], not work_left))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
         told = run.trace, run.closings, painted, refined
         self.done.whys.append(Why(n_done, run.known(), opinions, run.closed.labels, *told))
+
+    def _label_until(self, deadline_s: float, run: WindowRun, pixels: Pixels, out: UInt8, after_s: float) -> bool:
+        """Labels of a window, with time left to refine them, and for what comes after; whether work is left."""
+        pixels.plan(deadline_s - self._now_s())
+        return run.label(deadline_s, out, lambda: after_s + pixels.seconds())
 
     def _budgets_s(self, run: WindowRun, pixels: Pixels, n_done: int) -> list[tuple[float, float]]:
         """Seconds for this window at every budget, and for all windows up to now, or all there are."""

@@ -1,12 +1,16 @@
 """The labels of a window refined pixel by pixel, where there is somebody who knows how to, and time for it."""
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from budgetseg.descriptors.late import cutting_off
 from budgetseg.descriptors.pointers import FrameArray
-from budgetseg.inference.refining import Answers, Extent, Refined, Seen
-from budgetseg.inference.window import WindowRun
+from budgetseg.inference.ledger import Entry
+from budgetseg.inference.refining import Answers, Extent, Refined, Refiner, Seen
+from budgetseg.inference.window import SAFETY, SLACK, WindowRun
 from budgetseg.types import UInt8
 
 __all__ = ["Pixels"]
@@ -15,6 +19,8 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 HALF = 0.5
 """Of the time that is left when networks are asked, at most: the rest is for what they said."""
+LEAST = 4
+"""Frames that networks must have time to be asked about: a supervoxel looks at three."""
 TURNS_S, MOST_TURNS = 0.012, 0.006
 """Seconds more where others always have the core first, a turn or two of theirs, and the share that this may be."""
 
@@ -41,6 +47,8 @@ class Pixels:
         self._carry = None
         if self._refiner is not None and self._kinds:
             self._carry = self._refiner.choose(self._run.books, self._extent(self._n_answers(HALF * left_s)), left_s)
+            if self._n_answers(left_s - SAFETY * self.seconds()) < min(LEAST, len(self._run.frames)):
+                self._carry = None
 
     def seconds(self, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""
@@ -49,12 +57,44 @@ class Pixels:
         extent = self._extent(self._n_answers(more_s) + self._run.engine.threads)
         return self._refiner.seconds(self._run.books, extent, self._carry)
 
-    def refine(self, deadline_s: float, after_s: float, now_s: Callable[[], float], out: UInt8) -> Refined | None:
-        """Write better labels to `out` (T, H, W), `after_s` before the deadline, if that was planned and is possible."""
+    def refine(
+        self, deadline_s: float, now_s: Callable[[], float], out: UInt8, is_all_computed: bool = False
+    ) -> Refined | None:
+        """Write better labels to `out` (T, H, W) before the deadline; None where that cannot be.
+
+        Where there is nothing left to compute, networks are asked about more frames first.
+        """
         if self._refiner is None or self._carry is None or self._run.stopped():
             return None
-        end_s = deadline_s - after_s - self._margin_s(deadline_s)
+        end_s = deadline_s - self._margin_s(deadline_s)
+        if is_all_computed:
+            self._ask_on(self._refiner, lambda: end_s - SAFETY * self.seconds() - now_s())
         return self._refiner.refine(self._run.books, self.seen(), self._carry, end_s, now_s, out)
+
+    def _ask_on(self, refiner: Refiner, left_s: Callable[[], float]) -> None:
+        """Ask the cheapest network about frames that it was not asked about, as long as there is time."""
+        run, costs = self._run, self._run.engine.costs
+        kind = min(self._kinds.values(), key=lambda kind: costs.predict(kind, 1.0))
+        n, resource, cache = len(run.frames), run.live.resources[kind], run.live.cache
+        todo = iter(refiner.more(n, [k for k in range(n) if (kind, k) in cache]))
+        began, planned_s = time.perf_counter(), []
+
+        def ask() -> None:
+            for k in todo:
+                planned_s.append(costs.predict(kind, 1.0))
+                if left_s() < SLACK * planned_s[-1]:
+                    planned_s.pop()
+                    return
+                try:
+                    cache.get((kind, k), lambda k=k: resource.make(run.scene, k, []))  # type: ignore[misc]
+                except Exception:  # cut off, or a user's network that raises: what it said before will do
+                    return
+
+        with cutting_off([resource], left_s), ThreadPoolExecutor(run.engine.threads) as pool:
+            list(pool.map(lambda _: ask(), range(run.engine.threads)))
+        if planned_s:
+            entry = run.books.ledger.stages.setdefault("networks", Entry())
+            entry.add(sum(planned_s) / run.engine.threads, time.perf_counter() - began)
 
     def again(self, refined: Refined, out: UInt8) -> None:
         """As it was done before."""
@@ -81,6 +121,17 @@ class Pixels:
             for k in answers.get(name, ()):
                 live.cache.get((kind, k), lambda k=k, own=resource: own.make(scene, k, []))  # type: ignore[misc]
 
+    def ask_again(self, answers: Answers) -> float:
+        """What an earlier run had asked; the seconds that it took."""
+        if not any(answers.values()):
+            return 0.0
+        began = time.perf_counter()
+        self.ask(answers)
+        again_s = time.perf_counter() - began
+        note = f"what networks had been asked was asked again, in {again_s:.3g} s beside the budget"
+        self._run.books.ledger.note(note)
+        return again_s
+
     def _margin_s(self, deadline_s: float) -> float:
         if deadline_s == np.inf:
             return 0.0
@@ -96,4 +147,4 @@ class Pixels:
         run, n = self._run, len(self._run.frames)
         there = max(sum((kind, k) in run.live.cache for k in range(n)) for kind in self._kinds.values())
         each_s = min(run.engine.costs.predict(kind, 1.0) for kind in self._kinds.values())
-        return min(float(n), there + run.engine.threads * left_s / max(each_s, 1e-9))
+        return min(float(n), there + run.engine.threads * max(left_s, 0.0) / max(each_s, 1e-9))

@@ -3,7 +3,7 @@
 A network says more of a pixel than the mean over a supervoxel keeps. Who knows how to make use of it is not known here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -87,6 +87,9 @@ class Refiner(Protocol):
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """What it costs."""
+
+    def more(self, n_worked: int, asked: Sequence[int]) -> Sequence[int]:
+        """Which of the frames that were worked on networks should be asked about next, beside those that they were."""
 
     def refine(
         self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8

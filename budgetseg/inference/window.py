@@ -17,6 +17,7 @@ from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.errors import UsageError
+from budgetseg.inference.ahead import Ahead
 from budgetseg.inference.closing import Closed, Closing
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import NOTHING, Batch, Choice, Episode
@@ -27,7 +28,7 @@ from budgetseg.inference.state import full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
-__all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "Known", "Step", "WindowRun"]
+__all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "Known", "Step", "WindowRun"]
 
 NEVER = (0, 0)  # after how many steps, and with how many moves, labels were closed that are those of nothing: the prior
 DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
@@ -137,6 +138,7 @@ class WindowRun:
             self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
             asking_s = engine.stages.predict("asking H", 1.0)  # part of every descriptor's own cost
             self.world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
+            self._ahead = Ahead(self.live, self.world, costs.kinds, self._lock)
             self._start = enabled, known
             if known is not None:
                 self.source.inputs[:] = known.inputs
@@ -225,13 +227,15 @@ class WindowRun:
             full_s *= self.engine.costs.pace
             self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))
         self.live.late = lambda: left_s() < 0
+        self.live.meanwhile = lambda kind: self._ahead(self.episode, kind, left_s() / SLACK)
         n_others = self.engine.threads - 1
         with cutting_off(list(self.live.resources.values()), left_s), ThreadPoolExecutor(max(n_others, 1)) as pool:
             others = [pool.submit(self._work, left_s, may_try) for _ in range(n_others)]
             self._work(left_s, may_try)
         for other in others:
             other.result()  # what went wrong there is not lost
-        self.live.late = lambda: False  # the other one holds on to this run, and so to its frames
+        # The others hold on to this run, and so to its frames.
+        self.live.late, self.live.meanwhile = lambda: False, lambda _: False
         self._learn_asking()
         least_s = least_cost(self.world, self.episode.state)
         has_work = bool(least_s < np.inf)

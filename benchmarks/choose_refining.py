@@ -1,0 +1,139 @@
+"""How far supervoxels count beside networks when labels are refined, and how much time that may take.
+
+Usage: python -m benchmarks.choose_refining counts ROOT WORK NETWORKS
+       python -m benchmarks.choose_refining shares ROOT MODEL REPEATS
+
+ROOT holds SUNY, of which the training halves are labelled. `counts` carries what fold networks, which have not seen
+a frame, say of some frames spread over a video, beside what classifiers that have not seen it say of its supervoxels;
+WORK is the work folder of 'budgetseg train', NETWORKS as 'train-network --folds 4' writes them. `shares` labels under
+the clock, by a MODEL that has seen these frames, so that figures compare with each other alone. All are class average
+/ global accuracy / mean IoU.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from budgetseg.classifiers.samples import samples_of
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.network.card import read_card
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.network.seen import stand_ins
+from budgetseg.descriptors.table import read_table
+from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.evaluation.wall import timed
+from budgetseg.frames import refine
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.order import key_frames
+from budgetseg.frames.plan import COARSE
+from budgetseg.inference import floor
+from budgetseg.inference.refining import Refined, Seen
+from budgetseg.inference.request import Request
+from budgetseg.labelling.labeller import Labeller
+from budgetseg.learning.train import read_fitted
+from budgetseg.models.bundle import load_model
+from budgetseg.supervoxels import segment
+from budgetseg.types import IGNORE, Budget, Float32, Int64, UInt8
+
+ASKED = ("colour", "dcnn")
+KEYS = (2, 4, 8, 14)
+COUNTS = (0.0, 0.01, 0.03, 0.1, 0.3)
+BUDGETS_MS = (20, 30, 48, 70, 95, 140, 190, 240)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A video of which networks and classifiers have said everything, not having seen it."""
+
+    seen: Seen
+    truth: UInt8
+
+
+def by_counts(root: Path, work: Path, networks: Path) -> None:
+    """Print a line for each weight."""
+    dataset, fitted = open_dataset("suny", root), read_fitted(work / "classifiers")
+    h, n_labels = fitted.classifiers, len(dataset.classes)
+    tables = [read_table(path) for path in sorted((work / "table" / "train").iterdir())]
+    samples, subset, known = samples_of(tables), h.subset_of(ASKED), []
+    for k, (video, table) in enumerate(zip(dataset.videos("train"), tables, strict=True)):
+        frames = video.video().frames
+        said = _answers(networks, frames)
+        opinions = np.array(fitted.out_of_fold[samples.video == k][:, subset])
+        ids = segment(frames, len(table.truth)).ids
+        known.append(_Known(Seen(1, frames, {"dcnn": said}, ids, opinions), video.labels()))
+    network = OnnxNetwork(read_card(networks / "dcnn.onnx"), 1)
+    refiner = refine.FrameRefiner(FrameEngine({"dcnn": network}, h.prior.astype(np.float32)), network.size[::-1])
+    _print_head("counts", [f"{n} frames asked" for n in KEYS])
+    for counts in COUNTS:
+        with patch.object(refine, "COUNTS", counts):
+            cells = [_figures(sum(_confusion(refiner, one, n, n_labels) for one in known)) for n in KEYS]
+        print(f"| {counts:g} | {' | '.join(cells)} |", flush=True)
+
+
+def _answers(networks: Path, frames: UInt8) -> dict[int, Float32]:
+    paths = stand_ins(networks, "dcnn", frames)
+    opened = {path: OnnxNetwork(read_card(path), 1) for path in dict.fromkeys(paths) if path is not None}
+    return {t: opened[path](frames[t]) for t, path in enumerate(paths) if path is not None}
+
+
+def _confusion(refiner: refine.FrameRefiner, known: _Known, n_keys: int, n_labels: int) -> Int64:
+    keys, labels = key_frames(len(known.truth), n_keys), np.empty(known.truth.shape, np.uint8)
+    answers = {"dcnn": {key: known.seen.answers["dcnn"][key] for key in keys}}
+    refiner.again(replace(known.seen, answers=answers), Refined({"dcnn": tuple(keys)}, COARSE, (), ()), labels)
+    kept = known.truth != IGNORE
+    pairs = known.truth[kept].astype(np.int64) * n_labels + labels[kept]
+    confusion: Int64 = np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
+    return confusion
+
+
+def by_shares(root: Path, model: Path, repeats: int) -> None:
+    """Print a line for each budget."""
+    loaded = load_model(model)
+    labeller, n_labels = Labeller(loaded, 2), len(loaded.classes)
+    videos = [timed(video) for video in open_dataset("suny", root).videos("train")]
+    plain = replace(labeller.engine, refiner=None)
+
+    def at(budget_ms: float, seed: int) -> Int64:
+        request = Request((Budget(budget_ms / 1000),), seed=seed)
+        found = [video.confusions(labeller.label(video.source, request).labels[-1], n_labels) for video in videos]
+        whole: Int64 = np.sum([one.sum(axis=0) for one in found], axis=0)
+        return whole
+
+    ways: Mapping[str, Callable[[], object]] = {
+        "not refined": lambda: patch.dict(vars(labeller), engine=plain),
+        "as it is": lambda: patch.dict({}),
+        "floor 0.3": lambda: patch.object(floor, "REFINED_SHARE", 0.3),
+        "floor 0.5": lambda: patch.object(floor, "REFINED_SHARE", 0.5),
+        "at most 0.4": lambda: patch.dict(refine.MOST, {COARSE: 0.4}),
+        "at most 0.8": lambda: patch.dict(refine.MOST, {COARSE: 0.8}),
+    }
+    _print_head("budget, ms a video", list(ways))
+    for budget_ms in BUDGETS_MS:
+        found: dict[str, list[Int64]] = {name: [] for name in ways}
+        for seed in range(repeats + 1):  # the first time costs are learned
+            for name, way in ways.items():
+                with way():  # type: ignore[attr-defined]
+                    found[name].append(at(budget_ms, seed))
+        print(f"| {budget_ms} | {' | '.join(_figures(sum(own[1:])) for own in found.values())} |", flush=True)
+
+
+def _print_head(first: str, names: Sequence[str]) -> None:
+    print(f"| {first} | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
+
+
+def _figures(confusion: Int64 | int) -> str:
+    found = accuracy_of(np.asarray(confusion))
+    return " / ".join(f"{100 * one:.1f}" for one in (found.class_average, found.overall, found.miou))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5 or sys.argv[1] not in ("counts", "shares"):
+        sys.exit(__doc__)
+    if sys.argv[1] == "counts":
+        by_counts(*map(Path, sys.argv[2:]))
+    else:
+        by_shares(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
