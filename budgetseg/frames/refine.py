@@ -3,8 +3,9 @@
 Supervoxels take part: what each of them is counts beside the network's answers, more where these come from afar.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -12,18 +13,20 @@ from budgetseg.frames.brush import Again
 from budgetseg.frames.costs import PaintingCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Ask, Evidence
+from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import Painter
 from budgetseg.frames.plan import COARSE, FINE
 from budgetseg.inference.ledger import Books
-from budgetseg.inference.refining import Extent, Refined, Seen
+from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["FrameRefiner"]
 
 COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
+SAFETY = 1.1
+"""On what painting again is foretold to cost."""
 MOST = {FINE: 0.1, COARSE: 0.6}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
@@ -65,22 +68,55 @@ class FrameRefiner:
 
     def more(self, n_worked: int, asked: Sequence[int]) -> Sequence[int]:
         """As of `Refiner`."""
-        return list(fill(range(n_worked), asked))
+        return list(fill(range(n_worked), sorted(asked)))
 
     def refine(
-        self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8
+        self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, asking: Asking | None = None
     ) -> Refined | None:
         """As of `Refiner`."""
         with Crew(self.engine.threads) as crew:
             with books.stage("answers", sum(map(len, seen.answers.values())), self._line):
                 evidence = self._evidence(crew, seen, len(out))
-            painter = Painter(crew, evidence, self._costs(books, evidence, out), now_s)
-            if not evidence.answers or not painter.find_flow(carry, end_s):
+            costs = PaintingCosts(books, evidence, out.shape[1:], self.engine.threads)
+            painter = Painter(crew, evidence, costs, clock.now_s)
+            if not evidence.answers or not painter.find_flow(carry, clock.end_s):
                 return None
             network = max(evidence.answers, key=lambda name: len(evidence.answers[name]))
-            late, sharp = painter.paint(carry, network, end_s, self._sure(len(out)), out)
-        answers = {name: tuple(sorted(own)) for name, own in seen.answers.items()}
-        return Refined(answers, carry, late, sharp)
+            late, sharp = painter.paint(carry, network, clock.end_s, self._sure(len(out)), out)
+            painting = Painting(len(evidence.frames), len(evidence.asks), carry, network, late, sharp)
+            if asking is not None and asking.network in evidence.answers and not late:
+                self._ask_on(crew, evidence, costs, painting, clock, asking, out)
+        numbers = {name: sorted(t // seen.stride for t in own) for name, own in evidence.answers.items()}
+        return Refined({name: tuple(own) for name, own in numbers.items()}, carry, late, sharp)
+
+    def _ask_on(
+        self,
+        crew: Crew,
+        evidence: Evidence,
+        costs: PaintingCosts,
+        painting: Painting,
+        clock: Clock,
+        asking: Asking,
+        out: UInt8,
+    ) -> None:
+        """Where painting took less than was foretold: ask about more frames, and paint those again that hear of it."""
+        worked, own = sorted(evidence.frames), evidence.answers[asking.network]
+        brush = Again(self._sure(len(out)), (), set(painting.sharp))
+        while some := list(islice(fill(worked, sorted(own)), crew.threads)):
+            hearers = evidence.hearers([Ask(asking.network, t) for t in some])
+            until_s = clock.end_s - SAFETY * costs.again_s(painting, hearers)
+            if clock.now_s() + asking.seconds() > until_s:
+                return
+            found: dict[int, Float32 | None] = {}
+            crew.each(some, lambda t, found=found: found.update({t: asking.ask(worked.index(t))}))  # type: ignore[misc]
+            if clock.now_s() > until_s or any(said is None for said in found.values()):
+                return
+            for t, said in found.items():
+                assert said is not None
+                evidence.add(Ask(asking.network, t), said * self.engine.scale)
+            began_s = clock.now_s()
+            evidence.paint_some(crew, painting.carry, hearers, out, brush)
+            costs.painted_again(painting, hearers, clock.now_s() - began_s)
 
     def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
         """As of `Refiner`."""
@@ -105,9 +141,6 @@ class FrameRefiner:
         said = seen.answers[network][k] * self.engine.scale
         if np.isfinite(said.sum()):
             evidence.add(Ask(network, k * seen.stride), said)
-
-    def _costs(self, books: Books, evidence: Evidence, out: UInt8) -> PaintingCosts:
-        return PaintingCosts(books, evidence, out.shape[1:], self.engine.threads)
 
     def _sure(self, n_frames: int) -> UInt8:
         """Nobody asks how sure these labels are."""

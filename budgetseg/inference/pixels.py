@@ -9,9 +9,9 @@ import numpy as np
 from budgetseg.descriptors.late import cutting_off
 from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.inference.ledger import Entry
-from budgetseg.inference.refining import Answers, Extent, Refined, Refiner, Seen
+from budgetseg.inference.refining import Answers, Asking, Clock, Extent, Refined, Refiner, Seen
 from budgetseg.inference.window import SAFETY, SLACK, WindowRun
-from budgetseg.types import UInt8
+from budgetseg.types import Float32, UInt8
 
 __all__ = ["Pixels"]
 
@@ -66,35 +66,46 @@ class Pixels:
         """
         if self._refiner is None or self._carry is None or self._run.stopped():
             return None
-        end_s = deadline_s - self._margin_s(deadline_s)
-        if is_all_computed:
-            self._ask_on(self._refiner, lambda: end_s - SAFETY * self.seconds() - now_s())
-        return self._refiner.refine(self._run.books, self.seen(), self._carry, end_s, now_s, out)
+        clock, asking = Clock(now_s, deadline_s - self._margin_s(deadline_s)), self._asking()
+        with cutting_off(list(self._run.live.resources.values()), lambda: clock.end_s - now_s()):
+            if is_all_computed:
+                self._ask_on(self._refiner, asking, lambda: clock.end_s - SAFETY * self.seconds() - now_s())
+            return self._refiner.refine(self._run.books, self.seen(), self._carry, clock, out, asking)
 
-    def _ask_on(self, refiner: Refiner, left_s: Callable[[], float]) -> None:
-        """Ask the cheapest network about frames that it was not asked about, as long as there is time."""
-        run, costs = self._run, self._run.engine.costs
-        kind = min(self._kinds.values(), key=lambda kind: costs.predict(kind, 1.0))
-        n, resource, cache = len(run.frames), run.live.resources[kind], run.live.cache
-        todo = iter(refiner.more(n, [k for k in range(n) if (kind, k) in cache]))
-        began, planned_s = time.perf_counter(), []
+    def _asking(self) -> Asking:
+        """Who asks the cheapest network."""
+        live, costs = self._run.live, self._run.engine.costs
+        name, kind = min(self._kinds.items(), key=lambda own: costs.predict(own[1], 1.0))
 
-        def ask() -> None:
-            for k in todo:
-                planned_s.append(costs.predict(kind, 1.0))
-                if left_s() < SLACK * planned_s[-1]:
-                    planned_s.pop()
+        def ask(k: int) -> Float32 | None:
+            try:
+                value = live.cache.get((kind, k), lambda: live.resources[kind].make(live.scene, k, []))
+            except Exception:  # cut off, or a user's network that raises: what it said before will do
+                return None
+            is_sound = isinstance(value, FrameArray) and np.isfinite(value.array.sum())
+            return value.array if is_sound else None  # type: ignore[attr-defined]
+
+        return Asking(name, ask, lambda: SLACK * costs.predict(kind, 1.0))
+
+    def _ask_on(self, refiner: Refiner, asking: Asking, left_s: Callable[[], float]) -> None:
+        """Ask about frames that a network was not asked about, as long as there is time."""
+        run, kind = self._run, self._kinds[asking.network]
+        n, threads, n_asked, began = len(run.frames), run.engine.threads, 0, time.perf_counter()
+        todo = iter(refiner.more(n, [k for k in range(n) if (kind, k) in run.live.cache]))
+        planned_s = asking.seconds() / SLACK
+
+        def ask(_: int) -> None:
+            nonlocal n_asked
+            while left_s() > asking.seconds() and (k := next(todo, None)) is not None:
+                if asking.ask(k) is None:
                     return
-                try:
-                    cache.get((kind, k), lambda k=k: resource.make(run.scene, k, []))  # type: ignore[misc]
-                except Exception:  # cut off, or a user's network that raises: what it said before will do
-                    return
+                n_asked += 1
 
-        with cutting_off([resource], left_s), ThreadPoolExecutor(run.engine.threads) as pool:
-            list(pool.map(lambda _: ask(), range(run.engine.threads)))
-        if planned_s:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(ask, range(threads)))
+        if n_asked:
             entry = run.books.ledger.stages.setdefault("networks", Entry())
-            entry.add(sum(planned_s) / run.engine.threads, time.perf_counter() - began)
+            entry.add(n_asked * planned_s / threads, time.perf_counter() - began)
 
     def again(self, refined: Refined, out: UInt8) -> None:
         """As it was done before."""

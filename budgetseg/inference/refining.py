@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from budgetseg.inference.ledger import Books
 from budgetseg.types import Float32, Int32, UInt8
 
-__all__ = ["Answers", "Extent", "Refined", "Refiner", "Seen"]
+__all__ = ["Answers", "Asking", "Clock", "Extent", "Refined", "Refiner", "Seen"]
 
 Answers = Mapping[str, tuple[int, ...]]
 """By network, numbers of the frames that it was asked about, among those that were worked on."""
@@ -53,6 +53,28 @@ class Seen:
     opinions: Float32
 
 
+class Clock(NamedTuple):
+    """Seconds since it started, and when all must be done."""
+
+    now_s: Callable[[], float]
+    end_s: float
+
+
+class Asking(NamedTuple):
+    """Somebody who asks a network.
+
+    Attributes
+    ----------
+    network : its name
+    ask : what it says of a frame, by its number among those that were worked on, (h, w, L); None where it says nothing
+    seconds : that must be left for that
+    """
+
+    network: str
+    ask: Callable[[int], Float32 | None]
+    seconds: Callable[[], float]
+
+
 @dataclass(frozen=True)
 class Refined:
     """How labels were refined: enough to do it again.
@@ -92,9 +114,12 @@ class Refiner(Protocol):
         """Which of the frames that were worked on networks should be asked about next, beside those that they were."""
 
     def refine(
-        self, books: Books, seen: Seen, carry: str, end_s: float, now_s: Callable[[], float], out: UInt8
+        self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, asking: Asking | None = None
     ) -> Refined | None:
-        """Write better labels to `out` (T, H, W) before it is `end_s`; None where it was left as it was."""
+        """Write better labels to `out` (T, H, W) in time; None where it was left as it was.
+
+        What is left of the time may be spent on asking about more frames.
+        """
 
     def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
         """The same, as it was done before."""

@@ -1,6 +1,7 @@
 """Labels of supervoxels that networks have seen the pixels of."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from budgetseg.frames.plan import COARSE, FINE
 from budgetseg.frames.refine import FrameRefiner
 from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.refining import Extent, Seen
-from budgetseg.types import UInt8
-from tests.frames.worlds import CELLS, N_LABELS, SIZE, Clock, Shades, engine
+from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
+from budgetseg.types import Float32, UInt8
+from tests.frames.worlds import CELLS, N_LABELS, SIZE, Shades, engine
+from tests.frames.worlds import Clock as Time
 
 N_FRAMES = 9
 DARK, MIDDLE, BRIGHT = range(3)
@@ -31,7 +33,7 @@ def truth() -> UInt8:
 def seen(asked: range, stride: int = 1, opinion: int = DARK, name: str = "dcnn") -> Seen:
     """What is known where a network was asked about some frames, and a frame is a single supervoxel."""
     pictures = frames()[::stride]
-    network, ids = Shades(Clock()), np.zeros(pictures.shape[:3], np.int32)
+    network, ids = Shades(Time()), np.zeros(pictures.shape[:3], np.int32)
     ids += np.arange(len(pictures), dtype=np.int32)[:, None, None]
     opinions = np.tile(np.eye(N_LABELS, dtype=np.float32)[opinion], (len(pictures), 1))
     return Seen(stride, pictures, {name: {k: network(pictures[k]) for k in asked}}, ids, opinions)
@@ -40,7 +42,7 @@ def seen(asked: range, stride: int = 1, opinion: int = DARK, name: str = "dcnn")
 @pytest.fixture
 def refiner() -> FrameRefiner:
     known = {"flow coarse": 1e-7, "flow fine": 5e-7, "paint": 1e-8, "sharpen": 1e-8, "answers": 1e-4}
-    return FrameRefiner(engine(Clock(), {"dcnn": 0.01}, known), SIZE[::-1])
+    return FrameRefiner(engine(Time(), {"dcnn": 0.01}, known), SIZE[::-1])
 
 
 def books(refiner: FrameRefiner) -> Books:
@@ -61,7 +63,7 @@ def test_pixels_get_what_the_network_saw_of_them_though_their_supervoxel_holds_t
     refiner: FrameRefiner, asked: range, stride: int
 ) -> None:
     out = plain()
-    refined = refiner.refine(books(refiner), seen(asked, stride), COARSE, math.inf, lambda: 0.0, out)
+    refined = refiner.refine(books(refiner), seen(asked, stride), COARSE, Clock(lambda: 0.0, math.inf), out)
     assert refined is not None
     assert refined.answers == {"dcnn": tuple(asked)}
     assert refined.late == ()
@@ -76,7 +78,7 @@ def test_supervoxels_decide_where_the_network_is_of_two_minds(refiner: FrameRefi
     torn[: CELLS[0] // 2] = [0.0, 0.01, 0.99]  # bright beyond doubt
     known.answers["dcnn"].update(dict.fromkeys(known.answers["dcnn"], torn))  # type: ignore[attr-defined]
     out = plain()
-    refiner.refine(books(refiner), known, COARSE, math.inf, lambda: 0.0, out)
+    refiner.refine(books(refiner), known, COARSE, Clock(lambda: 0.0, math.inf), out)
     assert (out[:, : SIZE[1] // 2 - 8] == BRIGHT).all()
     assert (out[:, SIZE[1] // 2 + 8 :] == MIDDLE).all()
 
@@ -86,7 +88,7 @@ def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str) -> Non
     known, found = seen(range(0, 9, 3)), []
     for end_s in np.arange(0.1, 0.8, 0.05):
         out, again, now = plain(), plain(), iter(np.arange(0, 100, 0.01))
-        refined = refiner.refine(books(refiner), known, carry, end_s, lambda now=now: float(next(now)), out)  # type: ignore[misc]
+        refined = refiner.refine(books(refiner), known, carry, Clock(lambda now=now: float(next(now)), end_s), out)  # type: ignore[misc]
         if refined is not None:
             refiner.again(known, refined, again)
             assert np.array_equal(out, again)
@@ -98,8 +100,35 @@ def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str) -> Non
 def test_without_answers_or_time_labels_stay_as_they_were(refiner: FrameRefiner) -> None:
     for asked, end_s in ((range(0), math.inf), (range(9), -1.0)):
         out = plain()
-        assert refiner.refine(books(refiner), seen(asked), COARSE, end_s, lambda: 0.0, out) is None
+        assert refiner.refine(books(refiner), seen(asked), COARSE, Clock(lambda: 0.0, end_s), out) is None
         assert np.array_equal(out, plain())
+
+
+def test_what_is_left_of_the_time_goes_to_more_frames(refiner: FrameRefiner) -> None:
+    def asked(left_s: float) -> tuple[Refined, UInt8]:
+        known, out, time = seen(range(0, 9, 4)), plain(), Time()
+
+        def ask(k: int) -> Float32:
+            time.pass_by(1.0)
+            return Shades(Time())(frames()[k])
+
+        asking = Asking("dcnn", ask, lambda: 1.0)
+        refined = refiner.refine(books(refiner), known, COARSE, Clock(time, left_s), out, asking)
+        assert refined is not None
+        again = plain()
+        refiner.again(seen_of(refined), refined, again)
+        assert np.array_equal(out, again)
+        return refined, out
+
+    for left_s, n_more in ((0.5, 0), (1.5, 1), (3.5, 3), (100.0, 6)):
+        refined, _ = asked(left_s)
+        assert len(refined.answers["dcnn"]) == 3 + n_more
+
+
+def seen_of(refined: Refined) -> Seen:
+    """As of all frames, but for answers that were not made use of."""
+    known = seen(range(9))
+    return replace(known, answers={"dcnn": {k: known.answers["dcnn"][k] for k in refined.answers["dcnn"]}})
 
 
 def test_it_is_not_begun_where_it_would_take_most_of_what_is_left(refiner: FrameRefiner) -> None:
