@@ -19,9 +19,10 @@ that does not lie below zero.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from benchmarks.paper import FAMILIES, LAYOUTS, Family, Layout
 from budgetseg.errors import BudgetsegError
@@ -31,6 +32,7 @@ KEPT = {0.2: 0.97, 0.5: 0.99, 0.9: 1.0}
 LOW = (0.02, 0.05, 0.1, 0.15, 0.2)
 HIGH = (0.5, 0.9)
 N_CLEAR = 3
+LATE = 1.03
 
 
 class Check(NamedTuple):
@@ -142,9 +144,17 @@ def against_keyframes(found: Comparison, layout: Layout) -> Iterator[Check]:
             if best is None or (method, budget) not in found:
                 continue
             seconds = found.pooled[method, budget][0]["budget_s"]
-            text = f"{method} at {_at(budget)}, {seconds:.3g} s, against {best}: "
+            text = (
+                f"{method} at {_at(budget)}, {seconds:.3g} s, against {best}{_lateness(found.pooled[best, budget])}: "
+            )
             apart = found.estimate((method, budget), layout.kind) - found.estimate((best, budget), layout.kind)
             yield Check("3", text + _apart(found, layout, (method, best), budget), apart.value > 0)
+
+
+def _lateness(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A word where a budget was not kept."""
+    share = fmean(row["spent_s"] / row["budget_s"] for row in rows)
+    return f" (which takes {share:.1f} times as long)" if share > LATE else ""
 
 
 def _kinds(layout: Layout) -> tuple[str, str]:
