@@ -1,12 +1,15 @@
 """Threads that work on one list; the calling one is among them, so that it sees how busy the machine is."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Lock
 from types import TracebackType
 from typing import Self, TypeVar
 
-__all__ = ["Crew"]
+import cv2
+
+__all__ = ["Crew", "one_thread_each"]
 
 Item = TypeVar("Item")
 
@@ -62,3 +65,14 @@ class Crew:
             for other in others:
                 other.result()
         return n_done
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """OpenCV uses one thread for each call: ours are enough."""
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)

@@ -128,15 +128,18 @@ class Evidence:
 
     def add(self, ask: Ask, probabilities: Float32) -> None:
         """A question was answered, (h, w, L)."""
+        answer = self._answer(probabilities, 1)
         with self._lock:
-            # Of two views the mean is the same whichever came first.
             own = self.answers.setdefault(ask.network, {})
-            before = own.get(ask.frame)
-            if before is not None:
-                probabilities = (before.probabilities + probabilities) * np.float32(0.5)
-            top, sure = by.top_classes(probabilities), by.sure_cells(probabilities)
-            own[ask.frame] = Answer(probabilities, top, sure, 1 if before is None else 2)
+            if (before := own.get(ask.frame)) is not None:
+                # Of two views the mean is the same whichever came first.
+                answer = self._answer((before.probabilities + probabilities) * np.float32(0.5), 2)
+            own[ask.frame] = answer
             self.asks.append(ask)
+
+    @staticmethod
+    def _answer(probabilities: Float32, views: int) -> Answer:
+        return Answer(probabilities, by.top_classes(probabilities), by.sure_cells(probabilities), views)
 
     def flow_pairs(self, carry: str) -> list[tuple[int, int]]:
         """Neighbours among the frames that were read between which flow is to be found."""
@@ -164,6 +167,7 @@ class Evidence:
         """
         if carry == COPY:
             return self._copy(crew, network, out, brush)
+        self.copied = 0, 0.0
         hears = self._hears()
         self.n_sources = sum(map(len, hears)) + self.n_told
         done: set[int] = set()
@@ -238,7 +242,7 @@ class Evidence:
         return tuple(sorted(own.keys() - done))
 
     def _finish_late(self, crew: Crew, done: set[int], out: UInt8, brush: "Brush") -> tuple[int, ...]:
-        """Give frames without labels those of the nearest that has some."""
+        """Give frames without labels those of the nearest that has some; where others have spoken, theirs are there."""
         places, missing = np.array(sorted(done), np.int64), sorted(set(range(self.n_frames)) - done)
         started = time.perf_counter()
 
@@ -246,8 +250,9 @@ class Evidence:
             nearest = int(places[np.argmin(np.abs(places - t))])
             out[t], brush.sure[t] = out[nearest], brush.sure[nearest]
 
-        crew.each(missing, copy)
-        self.copied = len(missing), time.perf_counter() - started
+        if self.told is None:
+            crew.each(missing, copy)
+            self.copied = len(missing), time.perf_counter() - started
         return tuple(missing)
 
     def _chains(

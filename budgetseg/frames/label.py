@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import cv2
 import numpy as np
 
 from budgetseg.errors import UsageError
-from budgetseg.frames.crew import Crew
+from budgetseg.frames.crew import Crew, one_thread_each
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Painting
 from budgetseg.frames.reader import Reader
@@ -111,7 +110,7 @@ def label_frames(
     if request.scope != "total":
         raise UsageError(f"scope '{request.scope}' is one of descriptors; use --engine supervoxels for it")
     job = _Job(engine, source, request, stopped, clock() if started is None else started, clock)
-    with no_collection(), _one_thread_each(), Crew(engine.threads) as crew:
+    with no_collection(), one_thread_each(), Crew(engine.threads) as crew:
         return job.run(crew, earlier)
 
 
@@ -135,7 +134,7 @@ def replay_frames(
     size, first = (source.height, source.width), 0
     labels = [room_for(n_frames, size, int(np.argmax(engine.prior))) for _ in range(n_budgets)]
     reader, sures = Reader(source, engine.threads), []
-    with _one_thread_each(), Crew(engine.threads) as crew:
+    with one_thread_each(), Crew(engine.threads) as crew:
         for window in windows:
             span = range(first, first + window.n_frames)
             run = WindowRun(engine, crew, reader, span, size, ledger, lambda: time.perf_counter() - started)
@@ -269,14 +268,3 @@ class _Job:
 def _plan_of(source: VideoSource, n_frames: int) -> Plan:
     """What the other engine would call it: whole frames."""
     return Plan(n_frames, (source.height, source.width), 0.0)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """OpenCV uses one thread for each call: ours are enough."""
-    before = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    try:
-        yield
-    finally:
-        cv2.setNumThreads(before)

@@ -11,12 +11,12 @@ import numpy as np
 
 from budgetseg.frames.brush import Again
 from budgetseg.frames.costs import PaintingCosts
-from budgetseg.frames.crew import Crew
+from budgetseg.frames.crew import Crew, one_thread_each
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import Painter
-from budgetseg.frames.plan import COARSE, FINE
+from budgetseg.frames.plan import COARSE, FINE, REACH
 from budgetseg.inference.ledger import Books
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
 from budgetseg.types import Float32, UInt8
@@ -58,8 +58,9 @@ class FrameRefiner:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), extent.n_worked)
-        ready_s = books.foretold_s(self._line, extent.n_answers)
+        told = extent.n_worked + (2 * REACH + 1) * extent.n_beside
+        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), told)
+        ready_s = books.foretold_s(self._line, extent.n_answers + extent.n_beside)
         return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s
 
     @property
@@ -74,7 +75,7 @@ class FrameRefiner:
         self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, asking: Asking | None = None
     ) -> Refined | None:
         """As of `Refiner`."""
-        with Crew(self.engine.threads) as crew:
+        with one_thread_each(), Crew(self.engine.threads) as crew:
             with books.stage("answers", sum(map(len, seen.answers.values())), self._line):
                 evidence = self._evidence(crew, seen, len(out))
             costs = PaintingCosts(books, evidence, out.shape[1:], self.engine.threads)
@@ -101,6 +102,7 @@ class FrameRefiner:
     ) -> None:
         """Where painting took less than was foretold: ask about more frames, and paint those again that hear of it."""
         worked, own = sorted(evidence.frames), evidence.answers[asking.network]
+        stride = worked[1] if len(worked) > 1 else 1
         brush = Again(self._sure(len(out)), (), set(painting.sharp))
         while some := list(islice(fill(worked, sorted(own)), crew.threads)):
             hearers = evidence.hearers([Ask(asking.network, t) for t in some])
@@ -108,7 +110,7 @@ class FrameRefiner:
             if clock.now_s() + asking.seconds() > until_s:
                 return
             found: dict[int, Float32 | None] = {}
-            crew.each(some, lambda t, found=found: found.update({t: asking.ask(worked.index(t))}))  # type: ignore[misc]
+            crew.each(some, lambda t, found=found: found.update({t: asking.ask(t // stride)}))  # type: ignore[misc]
             if clock.now_s() > until_s or any(said is None for said in found.values()):
                 return
             for t, said in found.items():
@@ -120,7 +122,7 @@ class FrameRefiner:
 
     def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
         """As of `Refiner`."""
-        with Crew(self.engine.threads) as crew:
+        with one_thread_each(), Crew(self.engine.threads) as crew:
             evidence = self._evidence(crew, seen, len(out))
             for pair in evidence.flow_pairs(refined.carry):
                 evidence.find_flow(pair, refined.carry)
@@ -133,7 +135,11 @@ class FrameRefiner:
         evidence.frames = dict(zip(worked, seen.pictures, strict=False))  # the video may end before the last
         evidence.told = _Supervoxels(seen, self.engine.cells)
         asked = [(name, k) for name, own in seen.answers.items() for k in own if k * seen.stride in evidence.frames]
+        evidence.answers = {
+            name: {} for name, own in seen.answers.items() if own
+        }  # their order must not be a matter of luck
         crew.each(asked, lambda one: self._add(evidence, seen, *one))
+        evidence.answers = {name: own for name, own in evidence.answers.items() if own}
         return evidence
 
     def _add(self, evidence: Evidence, seen: Seen, network: str, k: int) -> None:

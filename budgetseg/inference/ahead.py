@@ -5,6 +5,7 @@ from threading import Lock
 
 import numpy as np
 
+from budgetseg.descriptors.core import Resource
 from budgetseg.descriptors.late import LateError
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.inference.episode import Episode
@@ -35,6 +36,8 @@ class Ahead:
 
     def __call__(self, episode: Episode, kind: str, left_s: float) -> bool:
         """Whether there was one of a kind to make, and time for it."""
+        if type(self._live.resources[kind]).needs is not Resource.needs:  # what it needs would have to be paid, too
+            return False
         with self._lock:
             resource = self._wanted(episode, kind)
             if resource is None or left_s < self._live.costs.pace * self._resource_s[resource]:

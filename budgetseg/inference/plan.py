@@ -3,7 +3,8 @@
     fewer supervoxels ─► smaller frames ─► fewer frames, their labels carried over ─► colour alone ─► the prior
 
 The floor is what labelling costs with no descriptor at all: decoding, supervoxels, closing, pixels. A budget is short
-where that would take more than half of it: descriptors of a few large supervoxels tell more than many without any.
+where that would take more than half of it, or two fifths where labels are refined after it: descriptors of a few large
+supervoxels tell more than many without any.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,8 +33,8 @@ class Plan:
     stride : every so many frames are worked on, the others take the labels of the nearest
     colour_only : no other descriptor is considered
     prior : nothing is computed at all
-    read_size : height and width at which frames are read, where only then it showed that they had to be smaller;
-        windows before that are of larger frames
+    read_size : height and width at which frames are read, where that is larger: for networks, or since only then it
+        showed that they had to be smaller; windows before that are of larger frames
     tier : of the supervoxels; None for that of the model
     """
 

@@ -24,13 +24,15 @@ class Extent(NamedTuple):
     n_frames : of the video
     n_worked : that were worked on
     size : rows and columns of a frame of the video
-    n_answers : frames that networks will have been asked about
+    n_answers : frames that one network will have been asked about
+    n_beside : answers of others
     """
 
     n_frames: int
     n_worked: int
     size: tuple[int, int]
     n_answers: float
+    n_beside: int = 0
 
 
 @dataclass(frozen=True, eq=False)

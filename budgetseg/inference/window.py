@@ -4,7 +4,7 @@ prepare ─► spend ─► close ─► paint, and once more with what is left
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -24,7 +24,7 @@ from budgetseg.inference.episode import NOTHING, Batch, Choice, Episode
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint
-from budgetseg.inference.state import full_cost, least_cost, world_of
+from budgetseg.inference.state import ENABLED, full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
@@ -358,6 +358,13 @@ class WindowRun:
     def full_s(self) -> float:
         """Seconds that all descriptors of the window would cost."""
         return full_cost(self.world, self._start[0]) * self.engine.costs.pace
+
+    def may_compute(self, names: Collection[str]) -> bool:
+        """Whether one of these descriptors may yet be computed."""
+        enabled = self._start[0] if self._episode is None else int(self._episode.state.counts[ENABLED])
+        own = [d for d, name in enumerate(self.engine.classifiers.names) if name in names]
+        has_all = [self._episode is not None and bool((self._episode.state.subsets >> d & 1).all()) for d in own]
+        return any(enabled >> d & 1 and not done for d, done in zip(own, has_all, strict=True))
 
     def known(self) -> Known:
         """What there is to go on from."""

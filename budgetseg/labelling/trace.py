@@ -9,6 +9,7 @@ from typing import Any
 
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import WindowTrace as FramesTrace
+from budgetseg.frames.plan import CARRIES
 from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.refining import Answers, Refined
@@ -20,7 +21,7 @@ from budgetseg.video import VideoSource
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
 
 TRACE = "trace.json"
-FORMAT = 3
+FORMAT = 4
 STEP = ("region", "descriptor", "at_s", "spent_s", "shared_s")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
@@ -166,6 +167,8 @@ class WindowTrace:
         painted = [int(k) for k in stored["painted"]]
         n_frames, n_supervoxels = int(stored["n_frames"]), int(stored["n_supervoxels"])
         refined = tuple(_read_refined(own, n_frames) for own in stored.get("refined", ()))
+        if len(refined) not in (0, len(painted)):
+            raise ValueError("there must be as many of 'refined' as of 'painted'")
         return cls(n_frames, (height, width), n_supervoxels, steps, closings, painted, refined)
 
 
@@ -235,8 +238,8 @@ def _read_refined(stored: Mapping[str, Any] | None, n_frames: int) -> Refined | 
     if stored is None:
         return None
     answers = {str(name): tuple(map(int, own)) for name, own in stored["answers"].items()}
-    if not all(0 <= k < n_frames for own in answers.values() for k in own):
-        raise ValueError("frames that are not there")
+    if not all(0 <= k < n_frames for own in answers.values() for k in own) or stored["carry"] not in CARRIES:
+        raise ValueError("frames that are not there, or an unknown way to carry labels")
     late, sharp = (tuple(map(int, stored[name])) for name in ("late", "sharp"))
     return Refined(answers, str(stored["carry"]), late, sharp)
 

@@ -88,15 +88,18 @@ def _within(maps: Int32, size: Size) -> Int32:
 
 
 def _labels(run: FinishedRun, maps: Int32, numbers: Sequence[int], n: int) -> UInt8:
-    """Label of every region that is seen at every budget, (B, N), read off the pictures."""
-    labels = np.full((len(run.budgets), n), UNKNOWN, np.uint8)
+    """Label of every region that is seen at every budget, (B, N), that of most of its pixels in the pictures."""
+    labels, n_classes = np.full((len(run.budgets), n), UNKNOWN, np.uint8), len(run.trace.model.classes)
     (height, width), (rows, columns) = (run.trace.video.height, run.trace.video.width), maps.shape[1:]
     # The first pixel of the picture that shows a pixel that was worked on.
     place = np.ix_(-(-np.arange(rows) * height // rows), -(-np.arange(columns) * width // columns))
     for own, name in zip(labels, run.budgets, strict=True):
-        files = run.label_files(name)
+        files, counts = run.label_files(name), np.zeros(n * n_classes, np.int64)
         for ids, number in zip(maps, numbers, strict=True):
-            own[ids] = read_index_png(files[number])[place]
+            found = ids.astype(np.int64) * n_classes + read_index_png(files[number])[place]
+            np.add.at(counts, *np.unique(found, return_counts=True))
+        votes = counts.reshape(n, n_classes)
+        own[:] = np.where(votes.any(axis=1), votes.argmax(axis=1), UNKNOWN)
     return labels
 
 

@@ -93,6 +93,7 @@ def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str) -> Non
             refiner.again(known, refined, again)
             assert np.array_equal(out, again)
             found.append(refined)
+            assert (out[list(refined.late)] == DARK).all()  # as supervoxels have it
     assert any(len(one.late) > 0 for one in found)
     assert any(0 < len(one.sharp) < N_FRAMES for one in found)
 

@@ -1,5 +1,6 @@
 """What a core does while another one makes what both need."""
 
+from collections.abc import Sequence
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any
@@ -8,11 +9,27 @@ import numpy as np
 import pytest
 
 from budgetseg.descriptors.cache import ResourceCache
-from budgetseg.descriptors.core import Key
+from budgetseg.descriptors.core import Key, Resource, Scene, Value
 from budgetseg.descriptors.late import LateError
 from budgetseg.inference.ahead import Ahead
 from budgetseg.inference.episode import Episode
 from tests.inference.worlds import EVERYTHING, made_video
+
+
+class Flow(Resource):
+    """Needs nothing."""
+
+    kind = "flow"
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:
+        raise NotImplementedError
+
+
+class Chained(Flow):
+    """Needs the one before it."""
+
+    def needs(self, scene: Scene, index: int) -> Sequence[Key]:  # noqa: ARG002
+        return [("flow", index - 1)] if index else []
 
 
 class Live:
@@ -21,6 +38,7 @@ class Live:
     def __init__(self, is_late: bool = False) -> None:
         self.cache, self.costs, self._is_late = ResourceCache(1000), SimpleNamespace(pace=1.0), is_late
         self.made: list[Key] = []
+        self.resources = {"flow": Flow()}
 
     def make_ahead(self, key: Key) -> bool:
         if self._is_late:
@@ -70,3 +88,10 @@ def test_what_was_cut_off_is_to_be_paid_for_as_before(episode: Episode) -> None:
     assert not ahead(Live(is_late=True), episode)(episode, "flow", EVERYTHING)
     assert not episode.state.made.any()
     assert [[episode.cost_s(i, d) for d in range(3)] for i in range(15)] == before_s
+
+
+def test_what_needs_others_is_left_to_whoever_asks_for_it(episode: Episode) -> None:
+    live = Live()
+    live.resources = {"flow": Chained()}
+    assert not ahead(live, episode)(episode, "flow", EVERYTHING)
+    assert live.made == []

@@ -19,6 +19,8 @@ from budgetseg.labelling.engines import choose_engine
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import LoadedModel, load
 from budgetseg.labelling.output import Wanted
+from budgetseg.labelling.replay import replay
+from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace
 from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
 from budgetseg.video import open_video, read_label_pngs
@@ -81,6 +83,7 @@ def test_frames_are_replayed_exactly_and_gone_on_from(seeing: LoadedModel, stree
 def test_supervoxels_are_there_on_request(seeing: LoadedModel, street: Path) -> None:
     result = seeing.label(street, budget_s=2, engine="supervoxels")
     assert "supervoxels" in result.ledger.stages
+    assert seeing.choose("auto", Request((Budget(1),), "descriptors")) == "supervoxels"
 
 
 def test_labels_of_supervoxels_are_refined_by_what_the_network_saw(seeing: LoadedModel, street: Path) -> None:
@@ -111,6 +114,23 @@ def test_so_they_are_again_and_where_a_run_goes_on(seeing: LoadedModel, street: 
     assert np.array_equal(read_label_pngs(more / "labels"), read_label_pngs(last / "labels"))
 
 
+@pytest.mark.parametrize("stages", [{}, {"supervoxels fast 2": 2e-5}])  # with time for all frames, and for some
+def test_so_they_are_in_every_window(
+    seeing: LoadedModel, street: Path, monkeypatch: pytest.MonkeyPatch, stages: dict[str, float]
+) -> None:
+    source, labeller = open_video(street), seeing.labeller
+    monkeypatch.setitem(vars(labeller), "engine", replace(labeller.engine, stages=StageCosts(stages)))
+    labelled = labeller.label(source, Request((Budget(1.5),), window=2))
+    assert labelled.plan is not None
+    assert (labelled.plan.stride > 1) == bool(stages)
+    assert len(labelled.whys) > 1
+    assert any(why.refined[0] is not None for why in labelled.whys)
+    windows = [WindowTrace.of(why) for why in labelled.whys]
+    settings = {"budgets": ["1.5s"], "scope": "total"}
+    trace = Trace(VideoMark.of(source, N_FRAMES), seeing.mark, settings, labelled.plan, windows)
+    assert np.array_equal(replay(labeller.engine, source, trace).labels[0], labelled.labels[0])
+
+
 def test_networks_see_frames_as_they_were_read_where_supervoxels_are_of_smaller_ones(
     seeing: LoadedModel, tmp_path: Path
 ) -> None:
@@ -125,7 +145,6 @@ def test_networks_see_frames_as_they_were_read_where_supervoxels_are_of_smaller_
     assert labelled.plan.read_size == (4 * SIZE[1], 4 * SIZE[0])
     assert labelled.plan.size[0] < labelled.plan.read_size[0]
     assert labelled.labels[0].shape == (4, 8 * SIZE[1], 8 * SIZE[0])
-    assert seeing.choose("auto", Request((Budget(1),), "descriptors")) == "supervoxels"
 
 
 def test_confidence_of_frames_is_a_probability_at_every_pixel(seeing: LoadedModel, street: Path) -> None:
