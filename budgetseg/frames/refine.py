@@ -72,7 +72,7 @@ class FrameRefiner:
         return list(fill(range(n_worked), sorted(asked)))
 
     def refine(
-        self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, asking: Asking | None = None
+        self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, askings: Sequence[Asking] = ()
     ) -> Refined | None:
         """As of `Refiner`."""
         with one_thread_each(), Crew(self.engine.threads) as crew:
@@ -85,8 +85,10 @@ class FrameRefiner:
             network = max(evidence.answers, key=lambda name: len(evidence.answers[name]))
             late, sharp = painter.paint(carry, network, clock.end_s, self._sure(len(out)), out)
             painting = Painting(len(evidence.frames), len(evidence.asks), carry, network, late, sharp)
-            if asking is not None and asking.network in evidence.answers and not late:
-                self._ask_on(crew, evidence, costs, painting, clock, asking, out)
+            # A network that has not spoken would change what all frames hear.
+            for asking in askings if not late else ():
+                if asking.network in evidence.answers:
+                    self._ask_on(crew, evidence, costs, painting, clock, asking, out)
         numbers = {name: sorted(t // seen.stride for t in own) for name, own in evidence.answers.items()}
         return Refined({name: tuple(own) for name, own in numbers.items()}, carry, late, sharp)
 

@@ -81,7 +81,7 @@ class Pixels:
         """
         if self._refiner is None or self._carry is None or self._run.stopped():
             return None
-        clock, asking = Clock(now_s, deadline_s - self._margin_s(deadline_s)), self._asking()
+        clock, askings = Clock(now_s, deadline_s - self._margin_s(deadline_s)), self._askings()
         resources = list(self._run.live.resources.values())
         if is_all_computed:
 
@@ -89,14 +89,17 @@ class Pixels:
                 return clock.end_s - SAFETY * self.seconds() - now_s()
 
             with cutting_off(resources, left_s):
-                self._ask_on(self._refiner, asking, left_s)
+                self._ask_on(self._refiner, askings[0], left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
-            return self._refiner.refine(self._run.books, self.seen(), self._carry, clock, out, asking)
+            return self._refiner.refine(self._run.books, self.seen(), self._carry, clock, out, askings)
 
-    def _asking(self) -> Asking:
-        """Who asks the cheapest network."""
+    def _askings(self) -> list[Asking]:
+        """Who asks networks, the cheapest first."""
+        costs = self._run.engine.costs
+        return [self._asking(*own) for own in sorted(self._kinds.items(), key=lambda own: costs.predict(own[1], 1.0))]
+
+    def _asking(self, name: str, kind: str) -> Asking:
         run, live, costs, lock = self._run, self._run.live, self._run.engine.costs, Lock()
-        name, kind = min(self._kinds.items(), key=lambda own: costs.predict(own[1], 1.0))
 
         def ask(k: int) -> Float32 | None:
             began, planned_s = time.perf_counter(), costs.predict(kind, 1.0)

@@ -116,7 +116,7 @@ class Refiner(Protocol):
         """Which of the frames that were worked on networks should be asked about next, beside those that they were."""
 
     def refine(
-        self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, asking: Asking | None = None
+        self, books: Books, seen: Seen, carry: str, clock: Clock, out: UInt8, askings: Sequence[Asking] = ()
     ) -> Refined | None:
         """Write better labels to `out` (T, H, W) in time; None where it was left as it was.
 

@@ -114,7 +114,7 @@ def test_what_is_left_of_the_time_goes_to_more_frames(refiner: FrameRefiner) -> 
             return Shades(Time())(frames()[k])
 
         asking = Asking("dcnn", ask, lambda: 1.0)
-        refined = refiner.refine(books(refiner), known, COARSE, Clock(time, left_s), out, asking)
+        refined = refiner.refine(books(refiner), known, COARSE, Clock(time, left_s), out, [asking])
         assert refined is not None
         again = plain()
         refiner.again(seen_of(refined), refined, again)
