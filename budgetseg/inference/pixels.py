@@ -1,7 +1,7 @@
 """The labels of a window refined pixel by pixel, where there is somebody who knows how to, and time for it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
@@ -52,8 +52,10 @@ class Pixels:
         """Whether it is worth it where so many seconds are left, and how."""
         self._carry, self._told = None, (-np.inf, 0.0)
         if self._refiner is not None and self._kinds:
-            self._carry = self._refiner.choose(self._run.books, self._extent(self._n_answers(HALF * left_s)), left_s)
-            if self._n_answers(left_s - SAFETY * self.seconds()) < min(LEAST, len(self._run.frames)):
+            there = self._n_there()
+            extent = self._extent(there, self._n_answers(there, HALF * left_s))
+            self._carry = self._refiner.choose(self._run.books, extent, left_s)
+            if self._n_answers(there, left_s - SAFETY * self.seconds()) < min(LEAST, len(self._run.frames)):
                 self._carry = None
 
     def seconds(self, more_s: float = 0.0) -> float:
@@ -66,8 +68,9 @@ class Pixels:
         now, (then, told_s) = time.perf_counter(), self._told
         if more_s == 0 and now < then + OFTEN_S:
             return told_s
-        extent = self._extent(self._n_answers(more_s) + self._run.engine.threads)
-        is_possible = bool(sum(self._n_there())) or self._run.may_compute(self._kinds)
+        there = self._n_there()
+        extent = self._extent(there, self._n_answers(there, more_s) + self._run.engine.threads)
+        is_possible = any(there) or self._run.may_compute(self._kinds)
         seconds = self._refiner.seconds(self._run.books, extent, self._carry) if is_possible else 0.0
         self._told = (now, seconds) if more_s == 0 else self._told
         return seconds
@@ -180,17 +183,17 @@ class Pixels:
         turns_s = self._run.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + MARGIN_S + min(turns_s, MOST_TURNS * deadline_s)
 
-    def _extent(self, n_answers: float) -> Extent:
-        n_worked, there = len(self._run.frames), sorted(self._n_there())
-        return Extent(n_worked * self._stride, n_worked, self._size, n_answers, sum(there[:-1]))
+    def _extent(self, there: Sequence[int], n_answers: float) -> Extent:
+        n_worked = len(self._run.frames)
+        return Extent(n_worked * self._stride, n_worked, self._size, n_answers, sum(there) - max(there))
 
     def _n_there(self) -> list[int]:
         """Frames that each network was asked about."""
         cache, n = self._run.live.cache, len(self._run.frames)
         return [sum((kind, k) in cache for k in range(n)) for kind in self._kinds.values()]
 
-    def _n_answers(self, left_s: float) -> float:
+    def _n_answers(self, there: Sequence[int], left_s: float) -> float:
         """About how many frames one network will have been asked about when so many seconds are over."""
         run, n = self._run, len(self._run.frames)
         each_s = min(run.engine.costs.predict(kind, 1.0) for kind in self._kinds.values())
-        return min(float(n), max(self._n_there()) + run.engine.threads * max(left_s, 0.0) / max(each_s, 1e-9))
+        return min(float(n), max(there) + run.engine.threads * max(left_s, 0.0) / max(each_s, 1e-9))

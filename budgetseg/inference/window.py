@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from budgetseg.descriptors.core import Descriptor, Scene, Value
+from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.errors import UsageError
+from budgetseg.inference.absent import Absent
 from budgetseg.inference.ahead import Ahead
 from budgetseg.inference.closing import Closed, Closing
 from budgetseg.inference.engine import Engine
@@ -167,7 +168,7 @@ class WindowRun:
                 workload(self.scene, [descriptor])
             except Exception as error:  # a plug-in may raise anything, and the run must go on
                 self.books.ledger.note(f"{descriptor.name} failed ({type(error).__name__}: {error}); dropped")
-                return _Nothing(descriptor)
+                return Absent(descriptor)
         return descriptor
 
     @property
@@ -390,16 +391,3 @@ class WindowRun:
             return 0.0
         turns_s = self.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + min(turns_s, MOST_TURNS * deadline_s)
-
-
-class _Nothing(Descriptor):
-    """In the place of a descriptor that is not to be had."""
-
-    def __init__(self, other: Descriptor) -> None:
-        self.name, self.length = other.name, other.length
-
-    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
-        return 0.0
-
-    def compute(self, scene: Scene, region: int, inputs: list[Value]) -> Float32:  # noqa: ARG002
-        raise LookupError("not to be had")
