@@ -12,6 +12,7 @@ the clock, by a MODEL that has seen these frames, so that figures compare with e
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
@@ -31,18 +32,21 @@ from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.order import key_frames
 from budgetseg.frames.plan import COARSE
 from budgetseg.inference import floor
+from budgetseg.inference.engine import Engine
+from budgetseg.inference.label import label_video
 from budgetseg.inference.refining import Refined, Seen
 from budgetseg.inference.request import Request
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import load_model
 from budgetseg.supervoxels import segment
+from budgetseg.supervoxels.tiers import FAST
 from budgetseg.types import IGNORE, Budget, Float32, Int64, UInt8
 
 ASKED = ("colour", "dcnn")
 KEYS = (2, 4, 8, 14)
 COUNTS = (0.0, 0.01, 0.03, 0.1, 0.3)
-BUDGETS_MS = (20, 30, 48, 70, 95, 140, 190, 240)
+BUDGETS_MS = (12, 20, 30, 44, 65, 87, 130, 190)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,30 +99,41 @@ def by_shares(root: Path, model: Path, repeats: int) -> None:
     loaded = load_model(model)
     labeller, n_labels = Labeller(loaded, 2), len(loaded.classes)
     videos = [timed(video) for video in open_dataset("suny", root).videos("train")]
-    plain = replace(labeller.engine, refiner=None)
+    ways: Mapping[str, Callable[[], object]] = {
+        "not refined": lambda: patch.object(Engine, "tiers", (FAST,)),
+        "as it is": lambda: patch.dict({}),
+        "no blocks": lambda: patch.object(Engine, "tiers", (FAST,)),
+        "all blocks": lambda: patch.object(floor, "FEWER", 1),
+        "floor 0.3": lambda: patch.object(floor, "REFINED_SHARE", 0.3),
+        "floor 0.5": lambda: patch.object(floor, "REFINED_SHARE", 0.5),
+        "at most 0.3": lambda: patch.dict(refine.MOST, {COARSE: 0.3}),
+        "at most 0.6": lambda: patch.dict(refine.MOST, {COARSE: 0.6}),
+    }
+    engines = {name: _own(labeller.engine) for name in ways}
+    engines["not refined"] = replace(engines["not refined"], refiner=None)
 
-    def at(budget_ms: float, seed: int) -> Int64:
+    def at(budget_ms: float, seed: int, engine: Engine) -> Int64:
         request = Request((Budget(budget_ms / 1000),), seed=seed)
-        found = [video.confusions(labeller.label(video.source, request).labels[-1], n_labels) for video in videos]
+        found = [video.confusions(label_video(engine, video.source, request).labels[-1], n_labels) for video in videos]
         whole: Int64 = np.sum([one.sum(axis=0) for one in found], axis=0)
         return whole
 
-    ways: Mapping[str, Callable[[], object]] = {
-        "not refined": lambda: patch.dict(vars(labeller), engine=plain),
-        "as it is": lambda: patch.dict({}),
-        "floor 0.3": lambda: patch.object(floor, "REFINED_SHARE", 0.3),
-        "floor 0.5": lambda: patch.object(floor, "REFINED_SHARE", 0.5),
-        "at most 0.4": lambda: patch.dict(refine.MOST, {COARSE: 0.4}),
-        "at most 0.8": lambda: patch.dict(refine.MOST, {COARSE: 0.8}),
-    }
     _print_head("budget, ms a video", list(ways))
     for budget_ms in BUDGETS_MS:
         found: dict[str, list[Int64]] = {name: [] for name in ways}
         for seed in range(repeats + 1):  # the first time costs are learned
             for name, way in ways.items():
                 with way():  # type: ignore[attr-defined]
-                    found[name].append(at(budget_ms, seed))
+                    found[name].append(at(budget_ms, seed, engines[name]))
         print(f"| {budget_ms} | {' | '.join(_figures(sum(own[1:])) for own in found.values())} |", flush=True)
+
+
+def _own(engine: Engine) -> Engine:
+    """The same, that learns from its own runs alone what stages cost."""
+    assert isinstance(engine.refiner, refine.FrameRefiner)
+    stages = deepcopy(engine.stages)
+    refiner = replace(engine.refiner, engine=replace(engine.refiner.engine, stages=stages))
+    return replace(engine, stages=stages, refiner=refiner)
 
 
 def _print_head(first: str, names: Sequence[str]) -> None:

@@ -95,6 +95,7 @@ class Evidence:
     copied : frames that were copied from others then, and the seconds that this took
     again, again_s : frames that were painted again then, along their edges, and the seconds that this took
     told : what is known of frames beside what networks said of them; None where there is nothing
+    has_labels : whether frames for which there is no time have labels that are better than those of the nearest
     """
 
     n_frames: int
@@ -107,6 +108,7 @@ class Evidence:
     again: set[int] = field(default_factory=set)
     again_s: float = 0.0
     told: "Told | None" = None
+    has_labels: bool = False
     _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
     _small: dict[int, UInt8] = field(default_factory=dict)
     _greys: dict[int, Float32] = field(default_factory=dict)
@@ -242,7 +244,7 @@ class Evidence:
         return tuple(sorted(own.keys() - done))
 
     def _finish_late(self, crew: Crew, done: set[int], out: UInt8, brush: "Brush") -> tuple[int, ...]:
-        """Give frames without labels those of the nearest that has some; where others have spoken, theirs are there."""
+        """Give frames without labels those of the nearest that has some, unless theirs are better."""
         places, missing = np.array(sorted(done), np.int64), sorted(set(range(self.n_frames)) - done)
         started = time.perf_counter()
 
@@ -250,7 +252,7 @@ class Evidence:
             nearest = int(places[np.argmin(np.abs(places - t))])
             out[t], brush.sure[t] = out[nearest], brush.sure[nearest]
 
-        if self.told is None:
+        if not self.has_labels:
             crew.each(missing, copy)
             self.copied = len(missing), time.perf_counter() - started
         return tuple(missing)

@@ -9,7 +9,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-__all__ = ["CARRIES", "COARSE", "COPY", "FINE", "REACH", "STRIDES", "Plan", "Prices", "Recipe", "choose", "recipes_for"]
+__all__ = [
+    "CARRIES",
+    "COARSE",
+    "COPY",
+    "FINE",
+    "REACH",
+    "STRIDES",
+    "Plan",
+    "Prices",
+    "Recipe",
+    "choose",
+    "loss",
+    "recipes_for",
+]
 
 FINE, COARSE, COPY = "fine", "coarse", "copy"
 CARRIES = (FINE, COARSE, COPY)
@@ -131,11 +144,11 @@ def _plans(
                 n_keys = max(1, have, min(n_decoded, have + int(min(left_s / key_s, n_frames))))
             painting_s = prices.paint_s(carry, n_frames / n_keys)
             foreseen_s = base_s + painting_s + max(n_keys - have, 0) * key_s
-            score = recipe.quality - _loss(n_frames / n_keys - 1, stride - 1, carry) + sharp * SHARP_GAIN / stride
+            score = recipe.quality - loss(n_frames / n_keys - 1, stride - 1, carry) + sharp * SHARP_GAIN / stride
             yield Plan(recipe, n_keys, stride, carry, sharp, foreseen_s, score)
 
 
-def _loss(away: float, skipped: int, carry: str) -> float:
+def loss(away: float, skipped: float, carry: str) -> float:
     """Points lost by frames that are no key frames, and by those not decoded."""
     alone = ALONE if carry == COPY else 0.0
     return LOSS[carry] * away * (1 + away / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped + alone

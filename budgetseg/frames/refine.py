@@ -3,7 +3,7 @@
 Supervoxels take part: what each of them is counts beside the network's answers, more where these come from afar.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,7 +16,7 @@ from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import Painter
-from budgetseg.frames.plan import COARSE, FINE, REACH
+from budgetseg.frames.plan import COARSE, COPY, FINE, REACH, loss
 from budgetseg.inference.ledger import Books
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
 from budgetseg.types import Float32, UInt8
@@ -27,7 +27,7 @@ COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
 SAFETY = 1.1
 """On what painting again is foretold to cost."""
-MOST = {FINE: 0.1, COARSE: 0.6}
+MOST = {FINE: 0.1, COARSE: 0.45, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
 
@@ -49,10 +49,15 @@ class FrameRefiner:
         """Those whose answers are of use."""
         return tuple(self.engine.networks)
 
-    def choose(self, books: Books, extent: Extent, left_s: float) -> str | None:
+    @property
+    def carries(self) -> Mapping[str, float]:
         """As of `Refiner`."""
-        fits = [carry for carry, most in MOST.items() if self.seconds(books, extent, carry) <= most * left_s]
-        return fits[0] if fits else None
+        return MOST
+
+    def worth(self, extent: Extent, carry: str) -> float:
+        """As of `Refiner`: points of mean IoU, less than with an answer about every frame."""
+        skipped = extent.n_frames / max(extent.n_worked, 1) - 1
+        return -loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry)
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """As of `Refiner`."""
@@ -77,16 +82,20 @@ class FrameRefiner:
         """As of `Refiner`."""
         with one_thread_each(), Crew(self.engine.threads) as crew:
             with books.stage("answers", sum(map(len, seen.answers.values())), self._line):
-                evidence = self._evidence(crew, seen, len(out))
+                evidence = self._evidence(crew, seen, carry, len(out))
             costs = PaintingCosts(books, evidence, out.shape[1:], self.engine.threads)
             painter = Painter(crew, evidence, costs, clock.now_s)
-            if not evidence.answers or not painter.find_flow(carry, clock.end_s):
+            if not evidence.answers:
                 return None
-            network = max(evidence.answers, key=lambda name: len(evidence.answers[name]))
+            if not painter.find_flow(carry, clock.end_s):
+                if clock.now_s() > clock.end_s:
+                    return None
+                carry, evidence.told, evidence.has_labels = COPY, None, False
+            network = _loudest(evidence)
             late, sharp = painter.paint(carry, network, clock.end_s, self._sure(len(out)), out)
             painting = Painting(len(evidence.frames), len(evidence.asks), carry, network, late, sharp)
             # A network that has not spoken would change what all frames hear.
-            for asking in askings if not late else ():
+            for asking in askings if carry != COPY and not late else ():
                 if asking.network in evidence.answers:
                     self._ask_on(crew, evidence, costs, painting, clock, asking, out)
         numbers = {name: sorted(t // seen.stride for t in own) for name, own in evidence.answers.items()}
@@ -125,17 +134,18 @@ class FrameRefiner:
     def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
         """As of `Refiner`."""
         with one_thread_each(), Crew(self.engine.threads) as crew:
-            evidence = self._evidence(crew, seen, len(out))
+            evidence = self._evidence(crew, seen, refined.carry, len(out))
             for pair in evidence.flow_pairs(refined.carry):
                 evidence.find_flow(pair, refined.carry)
             brush = Again(self._sure(len(out)), refined.late, set(refined.sharp))
-            evidence.paint(crew, refined.carry, "", out, brush)
+            evidence.paint(crew, refined.carry, _loudest(evidence), out, brush)
 
-    def _evidence(self, crew: Crew, seen: Seen, n_frames: int) -> Evidence:
+    def _evidence(self, crew: Crew, seen: Seen, carry: str, n_frames: int) -> Evidence:
         evidence = Evidence(n_frames, self.engine.cells)
         worked = range(0, n_frames, seen.stride)
         evidence.frames = dict(zip(worked, seen.pictures, strict=False))  # the video may end before the last
-        evidence.told = _Supervoxels(seen, self.engine.cells)
+        if carry != COPY:  # what is copied, is copied as it is
+            evidence.told, evidence.has_labels = _Supervoxels(seen, self.engine.cells), not seen.rough
         asked = [(name, k) for name, own in seen.answers.items() for k in own if k * seen.stride in evidence.frames]
         evidence.answers = {
             name: {} for name, own in seen.answers.items() if own
@@ -153,6 +163,11 @@ class FrameRefiner:
     def _sure(self, n_frames: int) -> UInt8:
         """Nobody asks how sure these labels are."""
         return np.zeros((n_frames, *self.engine.cells), np.uint8)
+
+
+def _loudest(evidence: Evidence) -> str:
+    """The network that has said most, whose labels are copied, where they are."""
+    return max(evidence.answers, key=lambda name: len(evidence.answers[name]))
 
 
 class _Supervoxels:

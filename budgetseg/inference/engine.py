@@ -11,6 +11,7 @@ from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.inference.paint import painters
 from budgetseg.inference.refining import Refiner
 from budgetseg.inference.stages import StageCosts
+from budgetseg.supervoxels.blocks import BLOCKS
 from budgetseg.supervoxels.tiers import FAST, tier_named
 
 __all__ = ["Engine", "Strategy"]
@@ -31,7 +32,7 @@ class Engine:
     costs : what descriptors cost on this machine
     stages : what all else costs
     strategy : says who decides, and which supervoxels are considered first, for a share of the full cost
-    tier : of the supervoxels
+    tier : of the supervoxels, or `BLOCKS` in their place
     threads : cores to use
     guarded : names of descriptors that are not trusted to return
     counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
@@ -50,6 +51,14 @@ class Engine:
     counted: int = -1
     refiner: Refiner | None = None
 
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Of the supervoxels that it may work with, by the budget, the best first: those of others cost less.
+
+        Blocks are among them where labels are refined after all: there edges come from networks.
+        """
+        return tuple(dict.fromkeys((self.tier, FAST, *((BLOCKS,) if self.refiner is not None else ()))))
+
     def of_tier(self, name: str | None) -> "Engine":
         """The same with supervoxels of another tier; None for its own."""
         return self if name in (None, self.tier) else replace(self, tier=name)
@@ -57,7 +66,7 @@ class Engine:
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
         """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
         height, width = size
-        side = tier_named(self.tier).reduce(height * width)
+        side = 1 if self.tier == BLOCKS else tier_named(self.tier).reduce(height * width)
         return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
 
     def picture_size(self, size: tuple[int, int]) -> tuple[int, int] | None:

@@ -9,16 +9,18 @@ from budgetseg.inference.closing import STAGES
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.plan import FLOOR_SHARE, LONGEST_STRIDE, REFINED_SHARE, Plan, choose_plan
+from budgetseg.inference.prospect import Prospect
 from budgetseg.inference.request import Request
 from budgetseg.inference.window import DESCRIPTORS
+from budgetseg.supervoxels.blocks import BLOCKS
 from budgetseg.supervoxels.segment import density_for
-from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource
 
 __all__ = ["FLOOR_SHARE", "REDUCING", "REFINED_SHARE", "Floor", "foretell_share"]
 
 REDUCING = "reducing"  # frames as they were read to those that are worked on
-CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, fast ones leave more for descriptors
+CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, faster ones leave more for descriptors
+FEWER = 4  # times fewer blocks: pixels get their labels from networks, and each block takes time that these need
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +51,38 @@ class Floor:
 
     @property
     def in_time(self) -> Plan:
-        """The full plan; with fast supervoxels, where those of the model would take much of the budget."""
-        cutting_s = self._books.foretold_s(*self.engine.cutting(self.full.n_worked, self.full.size))
-        is_slow = self.engine.tier != FAST and cutting_s > CUTTING * self.end_s
-        return replace(self.full, tier=FAST) if is_slow else self.full
+        """The full plan; with faster supervoxels, where those of the model would take much of the budget."""
+        tiers = self.engine.tiers
+        tier = next((one for one in tiers if self._cutting_s(one) <= CUTTING * self.end_s), tiers[-1])
+        density = self.full.density / FEWER if tier == BLOCKS else self.full.density
+        return self.full if tier == self.engine.tier else replace(self.full, tier=tier, density=density)
+
+    def _cutting_s(self, tier: str) -> float:
+        """What supervoxels of a tier cost."""
+        return self._books.foretold_s(*self.engine.of_tier(tier).cutting(self.full.n_worked, self.full.size))
 
     def choose(
-        self, plan: Plan, left_s: float, floor_s: Callable[[Plan], float], longest_stride: int = LONGEST_STRIDE
+        self,
+        plan: Plan,
+        left_s: float,
+        floor_s: Callable[[Plan], float],
+        n_frames: int | None = None,
+        longest_stride: int = LONGEST_STRIDE,
     ) -> Plan:
-        """What to do of a plan in so many seconds."""
-        share = FLOOR_SHARE if self.engine.refiner is None else REFINED_SHARE
-        return choose_plan(plan, left_s, floor_s, longest_stride, share)
+        """What to do of a plan, for so many frames of the video or all, in so many seconds.
+
+        Where labels can be refined, what promises most then: fewer frames leave more time for networks.
+        """
+        if self.engine.refiner is None:
+            return choose_plan(plan, left_s, floor_s, longest_stride)
+        n = plan.n_frames if n_frames is None else n_frames
+
+        def worth(one: Plan) -> float:
+            prospect = Prospect(self.engine, self._books, n, -(-n // one.stride), self.full.size)
+            best = None if one.colour_only else prospect.best(left_s - floor_s(one))
+            return -np.inf if best is None else best.worth
+
+        return choose_plan(plan, left_s, floor_s, longest_stride, REFINED_SHARE, worth)
 
     def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:
         """What so many of the frames of a plan, or all, cost, if decoding costs so many times what is known of it."""

@@ -164,7 +164,8 @@ class _Job:
         longest, least_s = (LONGEST_STRIDE, 0.0) if is_all else (self.plan.stride, 1e-3)
         left_s = max(self._window_end_s(n_read, n_done) - self._now_s(), least_s)
 
-        plan = self.floor.choose(self.plan, left_s, partial(self._read_floor_s, n_read), longest)
+        n_frames = n_read * self.plan.stride
+        plan = self.floor.choose(self.plan, left_s, partial(self._read_floor_s, n_read), n_frames, longest)
         self._change_plan(plan if is_all else replace(plan, prior=False))
 
     def _read_floor_s(self, n_read: int, plan: Plan) -> float:
@@ -255,7 +256,7 @@ class _Job:
             painted.append(len(run.closings) - 1)
             opinions.append(run.closed.probabilities)  # every closing makes new ones
             self.parts[j].append(self._carried(out, j, n_done))
-            refined.append(pixels.refine(deadline_s - SAFETY * last_s, self._now_s, self.parts[j][-1], not work_left))
+            refined.append(pixels.refine(deadline_s - SAFETY * last_s, self._now_s, self.parts[j][-1]))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
         told = run.trace, run.closings, painted, refined
@@ -263,7 +264,7 @@ class _Job:
 
     def _label_until(self, deadline_s: float, run: WindowRun, pixels: Pixels, out: UInt8, after_s: float) -> bool:
         """Labels of a window, with time left to refine them, and for what comes after; whether work is left."""
-        pixels.plan(deadline_s - self._now_s())
+        pixels.plan(deadline_s - self._now_s() - SAFETY * (run.closing_s() + after_s))
         return run.label(deadline_s, out, lambda: after_s + pixels.seconds())
 
     def _budgets_s(self, run: WindowRun, pixels: Pixels, n_done: int) -> list[tuple[float, float]]:

@@ -1,18 +1,19 @@
 """The labels of a window refined pixel by pixel, where there is somebody who knows how to, and time for it."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 import numpy as np
 
 from budgetseg.descriptors.late import cutting_off
-from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.inference.ledger import Entry
-from budgetseg.inference.refining import Answers, Asking, Clock, Extent, Refined, Refiner, Seen
+from budgetseg.inference.prospect import LEAST, Prospect
+from budgetseg.inference.refining import Answers, Asking, Clock, Refined, Refiner, Seen
 from budgetseg.inference.window import SAFETY, SLACK, WindowRun
+from budgetseg.supervoxels.blocks import BLOCKS
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["Pixels"]
@@ -21,10 +22,6 @@ MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
 OFTEN_S = 0.002
 """How long what it costs is told again before it is found out anew."""
-HALF = 0.5
-"""Of the time that is left when networks are asked, at most: the rest is for what they said."""
-LEAST = 4
-"""Frames that networks must have time to be asked about: a supervoxel looks at three."""
 TURNS_S, MOST_TURNS = 0.012, 0.006
 """Seconds more where others always have the core first, a turn or two of theirs, and the share that this may be."""
 
@@ -40,23 +37,18 @@ class Pixels:
     """
 
     def __init__(self, run: WindowRun, stride: int, size: tuple[int, int]) -> None:
-        self._run, self._stride, self._size = run, stride, size
+        self._run, self._stride = run, stride
         self._refiner = run.engine.refiner
         self._carry: str | None = None
         self._told = -np.inf, 0.0  # when it was last told what this costs, and what
-        wanted = () if self._refiner is None else self._refiner.networks
-        own = [one for one in run.engine.descriptors if isinstance(one, NetworkDescriptor) and one.name in wanted]
-        self._kinds = {one.name: one.source.kind for one in own}
+        n_worked = len(run.frames)
+        self._prospect = Prospect(run.engine, run.books, n_worked * stride, n_worked, size)
+        self._kinds = self._prospect.kinds
 
-    def plan(self, left_s: float) -> None:
+    def plan(self, left_s: float, least: int = LEAST) -> None:
         """Whether it is worth it where so many seconds are left, and how."""
-        self._carry, self._told = None, (-np.inf, 0.0)
-        if self._refiner is not None and self._kinds:
-            there = self._n_there()
-            extent = self._extent(there, self._n_answers(there, HALF * left_s))
-            self._carry = self._refiner.choose(self._run.books, extent, left_s)
-            if self._n_answers(there, left_s - SAFETY * self.seconds()) < min(LEAST, len(self._run.frames)):
-                self._carry = None
+        best = self._prospect.best(left_s, self._n_there(), least)
+        self._carry, self._told = best and best.carry, (-np.inf, 0.0)
 
     def seconds(self, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread.
@@ -69,30 +61,31 @@ class Pixels:
         if more_s == 0 and now < then + OFTEN_S:
             return told_s
         there = self._n_there()
-        extent = self._extent(there, self._n_answers(there, more_s) + self._run.engine.threads)
         is_possible = any(there) or self._run.may_compute(self._kinds)
-        seconds = self._refiner.seconds(self._run.books, extent, self._carry) if is_possible else 0.0
+        seconds = self._prospect.seconds(self._carry, there, more_s) if is_possible else 0.0
         self._told = (now, seconds) if more_s == 0 else self._told
         return seconds
 
-    def refine(
-        self, deadline_s: float, now_s: Callable[[], float], out: UInt8, is_all_computed: bool = False
-    ) -> Refined | None:
+    def refine(self, deadline_s: float, now_s: Callable[[], float], out: UInt8) -> Refined | None:
         """Write better labels to `out` (T, H, W) before the deadline; None where that cannot be.
 
-        Where there is nothing left to compute, networks are asked about more frames first.
+        Networks are asked about more frames first, where there is time: nothing was left to compute for supervoxels, or
+        nothing that fits, since they look at three frames each.
         """
         if self._refiner is None or self._carry is None or self._run.stopped():
             return None
         clock, askings = Clock(now_s, deadline_s - self._margin_s(deadline_s)), self._askings()
+        if not any(self._n_there()):
+            self.plan(clock.end_s - now_s(), 1)  # as was planned at first it may not be possible any more
+        if self._carry is None:
+            return None
         resources = list(self._run.live.resources.values())
-        if is_all_computed:
 
-            def left_s() -> float:
-                return clock.end_s - SAFETY * self.seconds() - now_s()
+        def left_s() -> float:
+            return clock.end_s - SAFETY * self.seconds() - now_s()
 
-            with cutting_off(resources, left_s):
-                self._ask_on(self._refiner, askings[0], left_s)
+        with cutting_off(resources, left_s):
+            self._ask_on(self._refiner, askings[0], left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
             return self._refiner.refine(self._run.books, self.seen(), self._carry, clock, out, askings)
 
@@ -149,7 +142,8 @@ class Pixels:
         closed, run = self._run.closed, self._run
         certain = np.eye(closed.probabilities.shape[1], dtype=np.float32)[closed.labels]
         opinions = np.float32(0.5) * (closed.probabilities + certain)
-        return Seen(self._stride, run.pictures, answers, run.scene.supervoxels.ids, opinions)
+        ids, rough = run.scene.supervoxels.ids, run.engine.tier == BLOCKS
+        return Seen(self._stride, run.pictures, answers, ids, opinions, rough)
 
     def _asked(self, answers: Answers) -> dict[str, dict[int, Float32]]:
         """What networks say of frames; they are asked where they were not yet."""
@@ -183,17 +177,7 @@ class Pixels:
         turns_s = self._run.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + MARGIN_S + min(turns_s, MOST_TURNS * deadline_s)
 
-    def _extent(self, there: Sequence[int], n_answers: float) -> Extent:
-        n_worked = len(self._run.frames)
-        return Extent(n_worked * self._stride, n_worked, self._size, n_answers, sum(there) - max(there))
-
     def _n_there(self) -> list[int]:
         """Frames that each network was asked about."""
         cache, n = self._run.live.cache, len(self._run.frames)
         return [sum((kind, k) in cache for k in range(n)) for kind in self._kinds.values()]
-
-    def _n_answers(self, there: Sequence[int], left_s: float) -> float:
-        """About how many frames one network will have been asked about when so many seconds are over."""
-        run, n = self._run, len(self._run.frames)
-        each_s = min(run.engine.costs.predict(kind, 1.0) for kind in self._kinds.values())
-        return min(float(n), max(there) + run.engine.threads * max(left_s, 0.0) / max(each_s, 1e-9))

@@ -2,23 +2,29 @@
 
     fewer supervoxels ─► smaller frames ─► fewer frames, their labels carried over ─► colour alone ─► the prior
 
+Where networks see whole frames and labels are refined by what they say, blocks take the place of supervoxels before all
+of that: `Floor.in_time`.
+
 The floor is what labelling costs with no descriptor at all: decoding, supervoxels, closing, pixels. A budget is short
-where that would take more than half of it, or two fifths where labels are refined after it: descriptors of a few large
-supervoxels tell more than many without any.
+where that would take more than half of it, or three tenths where labels are refined after it: descriptors of a few
+large supervoxels tell more than many without any.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-__all__ = ["LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
+from budgetseg.supervoxels.blocks import BLOCKS
+
+__all__ = ["BLOCKS_INSTEAD", "LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
 
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
+BLOCKS_INSTEAD = "blocks instead of supervoxels"
 LEAST_DENSITY = 16  # supervoxels a frame; fewer cost no less time, and say less than smaller frames do
 SMALLEST_SIDE = 64  # pixels
 STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 LONGEST_STRIDE = STRIDES[-1]
 FLOOR_SHARE = 0.5  # of the budget; the rest is for descriptors
-REFINED_SHARE = 0.4  # where labels are refined after it, which needs time, and says more of pixels than supervoxels do
+REFINED_SHARE = 0.3  # where labels are refined after it, which needs time, and says more of pixels than supervoxels do
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Plan:
     prior : nothing is computed at all
     read_size : height and width at which frames are read, where that is larger: for networks, or since only then it
         showed that they had to be smaller; windows before that are of larger frames
-    tier : of the supervoxels; None for that of the model
+    tier : of the supervoxels, or `BLOCKS`; None for that of the model
     """
 
     n_frames: int
@@ -67,7 +73,7 @@ class Plan:
         return max(1, round(self.density * n_frames))
 
     def lacks(self, full: "Plan") -> list[str]:
-        """What it does without, by the names in `LADDER`."""
+        """What it does without, by the names in `LADDER`; before them, whether it has blocks for supervoxels."""
         if self.prior:
             return ["prior"]
         given_up = (
@@ -76,7 +82,8 @@ class Plan:
             self.stride != full.stride,
             self.colour_only,
         )
-        return [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
+        steps = [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
+        return [BLOCKS_INSTEAD, *steps] if self.tier == BLOCKS else steps
 
 
 def choose_plan(
@@ -85,14 +92,17 @@ def choose_plan(
     floor_s: Callable[[Plan], float],
     longest_stride: int = LONGEST_STRIDE,
     share: float = FLOOR_SHARE,
+    worth: Callable[[Plan], float] = lambda _: 0.0,
 ) -> Plan:
-    """The first plan of the ladder whose floor is such a share of the budget; the prior where none fits at all."""
-    last = full
-    for plan in _ladder(full, longest_stride):
-        if floor_s(plan) <= share * budget_s:
-            return plan
-        last = plan
-    return last if floor_s(last) <= budget_s else replace(last, prior=True)
+    """Of the plans of the ladder whose floor is such a share of the budget, the first of the highest worth.
+
+    Where no floor is, the last; the prior where that does not fit at all.
+    """
+    ladder = list(_ladder(full, longest_stride))
+    fitting = [plan for plan in ladder if floor_s(plan) <= share * budget_s]
+    if fitting:
+        return max(fitting, key=worth)
+    return ladder[-1] if floor_s(ladder[-1]) <= budget_s else replace(ladder[-1], prior=True)
 
 
 def cheapest(full: Plan, longest_stride: int = LONGEST_STRIDE) -> Plan:

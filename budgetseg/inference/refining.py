@@ -46,6 +46,7 @@ class Seen:
     answers : by network and number among them, what it said, (h, w, L)
     ids : (t, h, w), the supervoxels of their pixels
     opinions : (N, L), what the supervoxels are
+    rough : whether they are blocks, whose labels are worse than those of another frame nearby
     """
 
     stride: int
@@ -53,6 +54,7 @@ class Seen:
     answers: Mapping[str, Mapping[int, Float32]]
     ids: Int32
     opinions: Float32
+    rough: bool = False
 
 
 class Clock(NamedTuple):
@@ -85,7 +87,7 @@ class Refined:
     ----------
     answers : that were made use of
     carry : how they came to other frames
-    late : frames of the window for which there was no time, with the labels of another one
+    late : frames of the window for which there was no time, with the labels of supervoxels, or of another frame
     sharp : frames with labels along their edges
     """
 
@@ -106,8 +108,12 @@ class Refiner(Protocol):
     def least(self) -> tuple[int, int]:
         """Rows and columns of a frame that networks make full use of."""
 
-    def choose(self, books: Books, extent: Extent, left_s: float) -> str | None:
-        """How answers should be carried where so many seconds are left; None for not at all."""
+    @property
+    def carries(self) -> Mapping[str, float]:
+        """How answers may come to other frames, and what share of the time that is left this may take."""
+
+    def worth(self, extent: Extent, carry: str) -> float:
+        """What labels are worth that come about so; more is better."""
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """What it costs."""

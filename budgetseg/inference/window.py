@@ -27,6 +27,7 @@ from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint
 from budgetseg.inference.state import ENABLED, full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
+from budgetseg.supervoxels.blocks import BLOCKS, cut_blocks
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
 __all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "Known", "Step", "WindowRun"]
@@ -147,6 +148,8 @@ class WindowRun:
 
     def _segment(self, n: int, latest_s: float) -> Supervoxels:
         """Supervoxels; LateError where the first of the frames took so long that the rest would not be in time."""
+        if self.engine.tier == BLOCKS:
+            return cut_blocks(self.frames.shape[:3], n)
         began_s, n_frames, n_done = self._now_s(), len(self.frames), 0
 
         def advance(n_more: int) -> None:

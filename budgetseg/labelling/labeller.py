@@ -32,7 +32,6 @@ from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model
-from budgetseg.supervoxels.tiers import FAST
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["Labeller"]
@@ -90,7 +89,7 @@ class Labeller:
             model.classifiers.subset_of(counted(model)),
             None if self.frames is None else FrameRefiner(self.frames, _least(self.frames)),
         )
-        for tier in dict.fromkeys((engine.tier, FAST)):  # either may label, by the budget
+        for tier in engine.tiers:  # any may label, by the budget
             own = engine.of_tier(tier)
             warm_up(own)
             if calibrate_stages(own):

@@ -43,6 +43,13 @@ class GraphBuilder:
         self._contact: Int64 = np.zeros(0, np.int64)
         self._waiting: list[tuple[Int64, Int64]] = []
 
+    @classmethod
+    def of_cells(cls, heights: Int64, widths: Int64) -> "GraphBuilder":
+        """For ids of cells whose rows have these heights, and columns these widths, in pixels."""
+        builder = cls((len(heights), len(widths)))
+        builder.heights, builder.widths = heights, widths
+        return builder
+
     def add(self, ids: Int32) -> None:
         """Take in the next frames, (T, h, w), with ids that go on from the frames before."""
         self._make_room(int(ids.max()) + 1)

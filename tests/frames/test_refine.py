@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.frames.plan import COARSE, FINE
+from budgetseg.frames.plan import COARSE, COPY, FINE
 from budgetseg.frames.refine import FrameRefiner
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
@@ -93,7 +93,7 @@ def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str) -> Non
             refiner.again(known, refined, again)
             assert np.array_equal(out, again)
             found.append(refined)
-            assert (out[list(refined.late)] == DARK).all()  # as supervoxels have it
+            assert refined.carry == COPY or (out[list(refined.late)] == DARK).all()  # as supervoxels have it
     assert any(len(one.late) > 0 for one in found)
     assert any(0 < len(one.sharp) < N_FRAMES for one in found)
 
@@ -132,13 +132,49 @@ def seen_of(refined: Refined) -> Seen:
     return replace(known, answers={"dcnn": {k: known.answers["dcnn"][k] for k in refined.answers["dcnn"]}})
 
 
-def test_it_is_not_begun_where_it_would_take_most_of_what_is_left(refiner: FrameRefiner) -> None:
-    own, extent = books(refiner), Extent(N_FRAMES, N_FRAMES, SIZE[::-1], 3.0)
-    coarse_s, fine_s = (refiner.seconds(own, extent, carry) for carry in (COARSE, FINE))
-    assert 0 < coarse_s < fine_s
-    assert refiner.choose(own, extent, 1.5 * coarse_s) is None
-    assert refiner.choose(own, extent, 3 * coarse_s) == COARSE
-    assert refiner.choose(own, extent, 100 * fine_s) == refiner.choose(own, extent, math.inf) == FINE
+def test_more_answers_about_more_frames_are_worth_more_and_more_so_where_they_follow_what_moves(
+    refiner: FrameRefiner,
+) -> None:
+    few, many = (Extent(N_FRAMES, N_FRAMES, SIZE[::-1], n) for n in (2.0, 9.0))
+    some = few._replace(n_worked=3)
+    for carry in refiner.carries:
+        assert refiner.worth(some, carry) < refiner.worth(few, carry) < refiner.worth(many, carry) <= 0
+    assert refiner.worth(few, COPY) < refiner.worth(few, COARSE) < refiner.worth(few, FINE)
+    assert refiner.seconds(books(refiner), few, COPY) < refiner.seconds(books(refiner), few, COARSE)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_late_frames_keep_labels_of_supervoxels_but_not_of_blocks(refiner: FrameRefiner, rough: bool) -> None:
+    known, n_late = replace(seen(range(0, 9, 4)), rough=rough), 0
+    for end_s in np.arange(0.05, 0.4, 0.02):
+        out, again, now = plain(), plain(), iter(np.arange(0, 100, 0.01))
+        clock = Clock(lambda now=now: float(next(now)), float(end_s))  # type: ignore[misc]
+        refined = refiner.refine(books(refiner), known, COARSE, clock, out)
+        if refined is None or refined.carry == COPY:
+            continue
+        refiner.again(known, refined, again)
+        assert np.array_equal(out, again)
+        late = out[list(refined.late)]
+        assert (late == DARK).all() == (not rough or not len(late))
+        n_late += len(late)
+    assert n_late > 0
+
+
+def test_where_there_is_no_time_for_flow_labels_are_copied(refiner: FrameRefiner) -> None:
+    known, carries = seen(range(0, 9, 4)), set()
+    for end_s in np.arange(0.0, 0.3, 0.01):
+        out, again, now = plain(), plain(), iter(np.arange(0, 100, 0.01))
+        clock = Clock(lambda now=now: float(next(now)), float(end_s))  # type: ignore[misc]
+        refined = refiner.refine(books(refiner), known, COARSE, clock, out)
+        if refined is None:
+            assert np.array_equal(out, plain())
+            continue
+        carries.add(refined.carry)
+        refiner.again(known, refined, again)
+        assert np.array_equal(out, again)
+        if refined.carry == COPY:
+            assert all(any(np.array_equal(own, out[key]) for key in (0, 4, 8)) for own in out)
+    assert carries == {COARSE, COPY}
 
 
 def test_more_answers_take_more_time(refiner: FrameRefiner) -> None:

@@ -12,7 +12,11 @@ import pytest
 
 from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.errors import UsageError
+from budgetseg.inference.floor import Floor
 from budgetseg.inference.label import label_video
+from budgetseg.inference.ledger import Books, Ledger
+from budgetseg.inference.prospect import LEAST, Prospect
+from budgetseg.inference.refining import Refiner
 from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.labelling.engines import choose_engine
@@ -22,6 +26,7 @@ from budgetseg.labelling.output import Wanted
 from budgetseg.labelling.replay import replay
 from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace
 from budgetseg.models.bundle import save_model
+from budgetseg.supervoxels.blocks import BLOCKS
 from budgetseg.types import Budget
 from budgetseg.video import open_video, read_label_pngs
 from tests.descriptors.network.models import save_mixer
@@ -114,15 +119,22 @@ def test_so_they_are_again_and_where_a_run_goes_on(seeing: LoadedModel, street: 
     assert np.array_equal(read_label_pngs(more / "labels"), read_label_pngs(last / "labels"))
 
 
-@pytest.mark.parametrize("stages", [{}, {"supervoxels fast 2": 2e-5}])  # with time for all frames, and for some
+@pytest.mark.parametrize(
+    ("tier", "stages"),
+    [
+        (None, {}),
+        (BLOCKS, {"supervoxels fast 2": 2e-5}),  # there is no time for supervoxels
+        (BLOCKS, {"supervoxels fast 2": 2e-5, "preparation": 2e-5}),  # nor for all frames
+    ],
+)
 def test_so_they_are_in_every_window(
-    seeing: LoadedModel, street: Path, monkeypatch: pytest.MonkeyPatch, stages: dict[str, float]
+    seeing: LoadedModel, street: Path, monkeypatch: pytest.MonkeyPatch, tier: str | None, stages: dict[str, float]
 ) -> None:
-    source, labeller = open_video(street), seeing.labeller
+    source, labeller, expensive = open_video(street), seeing.labeller, set(stages)  # what they cost will be learned
     monkeypatch.setitem(vars(labeller), "engine", replace(labeller.engine, stages=StageCosts(stages)))
     labelled = labeller.label(source, Request((Budget(1.5),), window=2))
     assert labelled.plan is not None
-    assert (labelled.plan.stride > 1) == bool(stages)
+    assert (labelled.plan.tier, labelled.plan.stride > 1) == (tier, "preparation" in expensive)
     assert len(labelled.whys) > 1
     assert any(why.refined[0] is not None for why in labelled.whys)
     windows = [WindowTrace.of(why) for why in labelled.whys]
@@ -137,7 +149,7 @@ def test_networks_see_frames_as_they_were_read_where_supervoxels_are_of_smaller_
     street = write_street(tmp_path / "large.mp4", 4, (8 * SIZE[0], 8 * SIZE[1]))
     engine = seeing.labeller.engine
     refiner = replace(engine.refiner, least=(4 * SIZE[1], 4 * SIZE[0]))  # type: ignore[type-var]
-    stages = StageCosts({"supervoxels fast 2": 1e-3})  # 44 s a frame
+    stages = StageCosts({"supervoxels fast 2": 1e-3, "preparation": 5e-4})  # 44 s a frame, and blocks 197 s
     labelled = label_video(
         replace(engine, refiner=refiner, stages=stages), open_video(street), Request((Budget(100.0),))
     )
@@ -145,6 +157,39 @@ def test_networks_see_frames_as_they_were_read_where_supervoxels_are_of_smaller_
     assert labelled.plan.read_size == (4 * SIZE[1], 4 * SIZE[0])
     assert labelled.plan.size[0] < labelled.plan.read_size[0]
     assert labelled.labels[0].shape == (4, 8 * SIZE[1], 8 * SIZE[0])
+
+
+def test_what_can_be_refined_in_time_gets_better_with_it(seeing: LoadedModel) -> None:
+    engine = seeing.labeller.engine
+    prospect = Prospect(engine, Books(Ledger(None), engine.stages), N_FRAMES, N_FRAMES, SIZE[::-1])
+    assert list(prospect.kinds) == ["dcnn"]
+    assert prospect.best(0.0) is None
+    worths = [best.worth for left_s in np.geomspace(1e-3, 10, 30) if (best := prospect.best(float(left_s))) is not None]
+    assert len(worths) > 5
+    assert worths == sorted(worths)
+    assert worths[0] < worths[-1] == 0
+    each_s = engine.costs.predict(prospect.kinds["dcnn"], 1.0) / engine.threads
+    too_short_s = 0.9 * (LEAST - 1) * each_s
+    assert prospect.best(too_short_s) is None
+    assert prospect.best(too_short_s, [LEAST]) is not None  # answers that are there already
+    assert Prospect(replace(engine, refiner=None), prospect.books, 9, 9, SIZE[::-1]).best(math.inf) is None
+
+
+def test_supervoxels_are_blocks_where_fast_ones_would_take_much_of_the_time_and_labels_are_refined(
+    seeing: LoadedModel, street: Path
+) -> None:
+    engine, source = seeing.labeller.engine, open_video(street)
+    assert (engine.tiers, replace(engine, refiner=None).tiers) == (("fast", BLOCKS), ("fast",))
+    stages = StageCosts({"supervoxels fast 2": 1e-6, "supervoxels blocks 2": 1e-9})
+    cutting_s = stages.predict(*engine.cutting(N_FRAMES, SIZE[::-1]))
+
+    def tier(times: float, refiner: Refiner | None) -> str | None:
+        own = replace(engine, stages=stages, refiner=refiner)
+        return Floor.of(own, source, Request((Budget(times * cutting_s),))).in_time.tier
+
+    assert tier(5.1, engine.refiner) is None
+    assert tier(4.9, engine.refiner) == BLOCKS
+    assert tier(4.9, None) is None
 
 
 def test_confidence_of_frames_is_a_probability_at_every_pixel(seeing: LoadedModel, street: Path) -> None:

@@ -1,0 +1,96 @@
+"""Whether labels of supervoxels can be refined in time, and how: by what networks and painting are foretold to cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+from budgetseg.inference.engine import Engine
+from budgetseg.inference.ledger import Books
+from budgetseg.inference.refining import Extent
+from budgetseg.inference.window import SAFETY
+
+__all__ = ["LEAST", "Outlook", "Prospect"]
+
+LEAST = 4
+"""Frames that networks must have time to be asked about, where nothing is there yet: what is foretold may not hold."""
+BESIDE = 1.2
+"""Times what a network takes for a frame, goes by for each that it is asked about: supervoxels want to hear of it."""
+TRIES = 2
+"""To find out how many answers there is time for: the more there are, the longer it takes to make use of them."""
+
+
+class Outlook(NamedTuple):
+    """What can be done in time.
+
+    Attributes
+    ----------
+    carry : how answers come to other frames
+    worth : of the labels, by the refiner's measure
+    """
+
+    carry: str
+    worth: float
+
+
+@dataclass(frozen=True, eq=False)
+class Prospect:
+    """Of some frames of a video.
+
+    Attributes
+    ----------
+    engine : labels them
+    books : foretell what that costs
+    n_frames, n_worked : how many there are, and how many of them are worked on
+    size : rows and columns of a frame of the video
+    """
+
+    engine: Engine
+    books: Books
+    n_frames: int
+    n_worked: int
+    size: tuple[int, int]
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """By the name of each network that is of use, the resource that it makes; none where nobody refines."""
+        wanted = () if self.engine.refiner is None else self.engine.refiner.networks
+        own = [one for one in self.engine.descriptors if isinstance(one, NetworkDescriptor) and one.name in wanted]
+        return {one.name: one.source.kind for one in own}
+
+    def best(self, left_s: float, there: Sequence[int] = (), least: int = LEAST) -> Outlook | None:
+        """The way that promises most where so many seconds are left; None where there is no time for any.
+
+        `there` are the frames that each network was asked about before.
+        """
+        if self.engine.refiner is None or not self.kinds:
+            return None
+        ways = [self._outlook(carry, left_s, there, least) for carry in self.engine.refiner.carries]
+        return max((way for way in ways if way is not None), key=lambda way: way.worth, default=None)
+
+    def _outlook(self, carry: str, left_s: float, there: Sequence[int], least: int) -> Outlook | None:
+        assert self.engine.refiner is not None
+        n = self._n_answers(there, 0.0)
+        for _ in range(TRIES):
+            refining_s = self.engine.refiner.seconds(self.books, self._extent(there, n), carry)
+            n = self._n_answers(there, (left_s - SAFETY * refining_s) / BESIDE)
+        if n < min(least, self.n_worked) or refining_s > self.engine.refiner.carries[carry] * left_s:
+            return None
+        return Outlook(carry, self.engine.refiner.worth(self._extent(there, n), carry))
+
+    def seconds(self, carry: str, there: Sequence[int] = (), more_s: float = 0.0) -> float:
+        """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""
+        assert self.engine.refiner is not None
+        n_answers = self._n_answers(there, more_s) + self.engine.threads
+        return self.engine.refiner.seconds(self.books, self._extent(there, n_answers), carry)
+
+    def _extent(self, there: Sequence[int], n_answers: float) -> Extent:
+        beside = sum(there) - max(there, default=0)
+        return Extent(self.n_frames, self.n_worked, self.size, n_answers, beside)
+
+    def _n_answers(self, there: Sequence[int], left_s: float) -> float:
+        """About how many frames one network will have been asked about when so many seconds are over."""
+        each_s = min(self.engine.costs.predict(kind, 1.0) for kind in self.kinds.values())
+        more = self.engine.threads * max(left_s, 0.0) / max(each_s, 1e-9)
+        return min(float(self.n_worked), max(there, default=0) + more)
