@@ -161,7 +161,8 @@ def test_networks_see_frames_as_they_were_read_where_supervoxels_are_of_smaller_
 
 def test_what_can_be_refined_in_time_gets_better_with_it(seeing: LoadedModel) -> None:
     engine = seeing.labeller.engine
-    prospect = Prospect(engine, Books(Ledger(None), engine.stages), N_FRAMES, N_FRAMES, SIZE[::-1])
+    stages = StageCosts({"frames paint 2": 1e-9, "frames flow coarse 2": 1e-9, "frames flow fine 2": 1e-8})
+    prospect = Prospect(engine, Books(Ledger(None), stages), N_FRAMES, N_FRAMES, SIZE[::-1])
     assert list(prospect.kinds) == ["dcnn"]
     assert prospect.best(0.0) is None
     worths = [best.worth for left_s in np.geomspace(1e-3, 10, 30) if (best := prospect.best(float(left_s))) is not None]
