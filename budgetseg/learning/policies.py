@@ -62,15 +62,17 @@ _SEARCH = SearchRecipe(BUDGETS, n_rounds=40, every=5)
 N_FOLDS = 5
 """Of direct search, at most."""
 
-FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0, "time for each": 1.0}
+FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0}
 FIRST_COSTS = {"cost": -0.3, "share": -0.5}
 BELIEVED = 0.4
 """Weights that learning begins with, and what those of gains are multiplied with: chosen in training videos of both
 datasets, with and without a network, for both kinds of costs together."""
 
-EAGER = {"wanted": 10.0, "unsure": 2.4, "random": 2.4}
-"""How far descriptors are ahead of Finished at first: far where the policy selects, since time that is left is wasted;
-where it does not, whoever was selected must be left for others before all of its descriptors are there."""
+_PATIENT = ((1.0, 2.4), (1.5, 3.7), (2.0, 5.0), (2.0, 6.5), (2.0, 8.0))
+EAGER = {"wanted": ((1.0, 10.0),), "unsure": _PATIENT, "random": _PATIENT}
+"""How much time for each that is unfinished counts, and how far descriptors are ahead of Finished at first: far where
+the policy selects, since time that is left is wasted. Where it does not, whoever was selected must be left for others
+before all of its descriptors are there; how soon, training tells, and the first of these where it does not."""
 
 N_SUBSETS = 4
 """The best subsets of descriptors, which a policy may do with instead of all: where it loses in no video."""
@@ -79,7 +81,7 @@ SPARE = LEAST
 """Of the score in all videos: what one of them may lose at a budget, at the end, by doing without something, and what
 all must gain."""
 
-RULES = 2
+RULES = 3
 """Of what is kept in the end: those of another number are learned again."""
 
 Tell = Callable[[str], None]
@@ -196,13 +198,22 @@ def folds_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, core
 def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Player:
     """Gain per cost, among the descriptors that a judge allows, or fewer of them, where that loses in no video.
 
-    Over all budgets: what a few videos gain by doing without something, and others lose, is chance. Gains are those of
-    the judge's videos, which are found where they are not at hand.
+    Then, by the same rule, how eager it is to compute more for a supervoxel before another has its turn. Over all
+    budgets: what a few videos gain by something, and others lose, is chance. Gains are those of the judge's videos,
+    which are found where they are not at hand.
     """
     gains, selection = gains or find_gains(judge), SELECTIONS[method]
-    policy = first_policy(judge.arenas[0].model, gains, selection.order)
-    others = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
-    players, ahead = _with_fewer(judge, Player(policy, replace(selection, enabled=gains.bits | others)), gains)
+    model, order = judge.arenas[0].model, selection.order
+    first, *others = [first_policy(model, gains, order, eager) for eager in EAGER[order]]
+    spare = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
+    player = Player(first, replace(selection, enabled=gains.bits | spare))
+    player = _fairest(*_with_fewer(judge, player, gains))
+    players = [player, *(replace(player, policy=other) for other in others)]
+    return _fairest(players, _ahead(judge, players))
+
+
+def _fairest(players: Sequence[Player], ahead: Float64) -> Player:
+    """Who is ahead of the first by most, over all budgets, of those who are behind in no video."""
     fair = (ahead.sum(axis=1) >= 0).all(axis=1)
     return players[int(np.argmax(np.where(fair, ahead.sum(axis=(1, 2)), -np.inf)))]
 
@@ -233,20 +244,30 @@ def _with_fewer(judge: Judge, player: Player, gains: Gains) -> tuple[list[Player
     some = [best for best in gains.best(N_SUBSETS) if not best & ~own]
     sets = dict.fromkeys((own, *(best | own & ~gains.bits for best in some)))
     players = [replace(player, selection=replace(player.selection, enabled=enabled)) for enabled in sets]
+    return players, _ahead(judge, players)
+
+
+def _ahead(judge: Judge, players: Sequence[Player]) -> Float64:
+    """How far players are ahead of the first, by budget and video, (P, B, V)."""
+    if len(players) == 1:
+        return np.zeros((1, len(BUDGETS), len(judge.arenas)))
     scores = np.array([[judge.by_video(one, judge.trials((fraction,), 1)) for fraction in BUDGETS] for one in players])
-    return players, scores - scores[0]
+    return np.asarray(scores - scores[0])
 
 
-def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
-    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
-    h = model.classifiers
+def first_policy(model: Model, gains: Gains, order: str, eager: tuple[float, float] | None = None) -> LinearPolicy:
+    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something.
+
+    `eager` is one of those in `EAGER`, the first for None.
+    """
+    h, (time, ahead) = model.classifiers, eager or EAGER[order][0]
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
     for d, name in enumerate(h.names):
-        wanted = FIRST | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
+        wanted = FIRST | {"time for each": time} | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
         if name in gains.among:
             added = gains.of(name)
-            wanted["1"] = EAGER[order] + BELIEVED * added.pop("")
+            wanted["1"] = ahead + BELIEVED * added.pop("")
             wanted |= {f"has {other}": BELIEVED * weight for other, weight in added.items()}
         else:
             wanted["1"] = -50.0  # for whoever has time to spare
