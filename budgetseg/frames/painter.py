@@ -1,16 +1,35 @@
 """Flow and labels of a window before a time is over, and what they cost learned from it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from budgetseg.frames.brush import Hurried
+from budgetseg.frames.brush import Again, Hurried
 from budgetseg.frames.costs import PaintingCosts
 from budgetseg.frames.crew import Crew
-from budgetseg.frames.evidence import Evidence
+from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.plan import COPY
 from budgetseg.types import UInt8
 
-__all__ = ["Painter"]
+__all__ = ["SAFETY", "More", "Painter"]
+
+SAFETY = 1.1
+"""On what painting is foretold to cost."""
+
+
+class More(NamedTuple):
+    """Questions that may yet be asked.
+
+    Attributes
+    ----------
+    asks : what is asked
+    seconds : that must be left for them
+    answer : asks them, and says whether the answers are there before a time; if so, they will be heard
+    """
+
+    asks: Sequence[Ask]
+    seconds: float
+    answer: Callable[[float], bool]
 
 
 class Painter:
@@ -60,3 +79,18 @@ class Painter:
         costs.copied(n_copied, copying_s)
         costs.sharpened(len(brush.sharp), sum(brush.sharp.values()) / threads)
         return late, tuple(sorted(brush.sharp))
+
+    def ask_and_paint(self, painting: Painting, more: More, end_s: float, sure: UInt8, out: UInt8) -> bool:
+        """Whether there was time for more questions, and to paint whoever hears the answers as it was before."""
+        hearers = self._evidence.hearers(more.asks)
+        until_s = end_s - SAFETY * self._costs.again_s(painting, hearers)
+        if self._now_s() + more.seconds > until_s or not more.answer(until_s):
+            return False
+        started = self._now_s()
+        self.paint_some(painting, hearers, sure, out)
+        self._costs.painted_again(painting, hearers, self._now_s() - started)
+        return True
+
+    def paint_some(self, painting: Painting, frames: Sequence[int], sure: UInt8, out: UInt8) -> None:
+        """Write labels of some frames to `out` once more."""
+        self._evidence.paint_some(self._crew, painting.carry, frames, out, Again(sure, (), set(painting.sharp)))

@@ -15,7 +15,7 @@ from budgetseg.frames.crew import Crew, one_thread_each
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill
-from budgetseg.frames.painter import Painter
+from budgetseg.frames.painter import More, Painter
 from budgetseg.frames.plan import COARSE, COPY, FINE, REACH, loss
 from budgetseg.inference.ledger import Books
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
@@ -25,8 +25,6 @@ __all__ = ["FrameRefiner"]
 
 COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
-SAFETY = 1.1
-"""On what painting again is foretold to cost."""
 MOST = {FINE: 0.1, COARSE: 0.45, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
@@ -97,7 +95,7 @@ class FrameRefiner:
             # A network that has not spoken would change what all frames hear.
             for asking in askings if carry != COPY and not late else ():
                 if asking.network in evidence.answers:
-                    self._ask_on(crew, evidence, costs, painting, clock, asking, out)
+                    self._ask_on(crew, evidence, painter, painting, clock, asking, out)
         numbers = {name: sorted(t // seen.stride for t in own) for name, own in evidence.answers.items()}
         return Refined({name: tuple(own) for name, own in numbers.items()}, carry, late, sharp)
 
@@ -105,31 +103,29 @@ class FrameRefiner:
         self,
         crew: Crew,
         evidence: Evidence,
-        costs: PaintingCosts,
+        painter: Painter,
         painting: Painting,
         clock: Clock,
         asking: Asking,
         out: UInt8,
     ) -> None:
         """Where painting took less than was foretold: ask about more frames, and paint those again that hear of it."""
-        worked, own = sorted(evidence.frames), evidence.answers[asking.network]
+        worked, own, sure = sorted(evidence.frames), evidence.answers[asking.network], self._sure(len(out))
         stride = worked[1] if len(worked) > 1 else 1
-        brush = Again(self._sure(len(out)), (), set(painting.sharp))
-        while some := list(islice(fill(worked, sorted(own)), crew.threads)):
-            hearers = evidence.hearers([Ask(asking.network, t) for t in some])
-            until_s = clock.end_s - SAFETY * costs.again_s(painting, hearers)
-            if clock.now_s() + asking.seconds() > until_s:
+        while some := [Ask(asking.network, t) for t in islice(fill(worked, sorted(own)), crew.threads)]:
+
+            def answer(until_s: float, some: Sequence[Ask] = some) -> bool:
+                found: dict[Ask, Float32 | None] = {}
+                crew.each(some, lambda ask: found.update({ask: asking.ask(ask.frame // stride)}))
+                said = {ask: one for ask, one in found.items() if one is not None}
+                if len(said) < len(some) or clock.now_s() > until_s:  # nobody would hear of it
+                    return False
+                for ask, one in said.items():
+                    evidence.add(ask, one * self.engine.scale)
+                return True
+
+            if not painter.ask_and_paint(painting, More(some, asking.seconds(), answer), clock.end_s, sure, out):
                 return
-            found: dict[int, Float32 | None] = {}
-            crew.each(some, lambda t, found=found: found.update({t: asking.ask(t // stride)}))  # type: ignore[misc]
-            if clock.now_s() > until_s or any(said is None for said in found.values()):
-                return
-            for t, said in found.items():
-                assert said is not None
-                evidence.add(Ask(asking.network, t), said * self.engine.scale)
-            began_s = clock.now_s()
-            evidence.paint_some(crew, painting.carry, hearers, out, brush)
-            costs.painted_again(painting, hearers, clock.now_s() - began_s)
 
     def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
         """As of `Refiner`."""

@@ -22,7 +22,7 @@ from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import spread
-from budgetseg.frames.painter import Painter
+from budgetseg.frames.painter import SAFETY, More, Painter
 from budgetseg.frames.plan import COPY, FINE, Plan, Prices, Recipe, choose
 from budgetseg.frames.questions import Questions
 from budgetseg.frames.reader import Reader
@@ -37,8 +37,6 @@ _log = logging.getLogger(__name__)
 
 MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
-SAFETY = 1.1
-"""On what painting is foretold to cost."""
 ALONE = 2.0
 """Times as long a frame takes by itself: the way from key frames to it is gone for it alone."""
 KEPT = 0.5
@@ -317,30 +315,22 @@ class WindowRun:
             if self._now_s() + SAFETY * max(ALONE * self._costs.again_s(painting, some), took_s) > end_s:
                 return
             started, plain = self._now_s(), plain[threads:]
-            self._paint_some(painting, some, out)
+            self.painter.paint_some(painting, some, self.sures[-1], out)
             self.paintings[-1], took_s = painting, self._now_s() - started
             self._costs.painted_again(painting, some, took_s)
 
     def _ask_and_paint(self, some: Sequence[Ask], end_s: float, out: UInt8) -> bool:
         """Whether there was time for some more questions, and for who hears the answers."""
-        painting, evidence = self.paintings[-1], self.evidence
-        hearers = evidence.hearers(some)
-        until_s = end_s - SAFETY * self._costs.again_s(painting, hearers)
-        if self._now_s() + max(self._costs.call_s(ask.network) for ask in some) > until_s:
-            return False
-        self.ask_all(some, until_s)
-        started = self._now_s()
-        if started > until_s:
-            return False
-        self._paint_some(painting, hearers, out)
-        self._costs.painted_again(painting, hearers, self._now_s() - started)
-        self.paintings[-1] = replace(painting, n_asks=len(evidence.asks))
-        return True
+        painting, call_s = self.paintings[-1], max(self._costs.call_s(ask.network) for ask in some)
 
-    def _paint_some(self, painting: Painting, frames: Sequence[int], out: UInt8) -> None:
-        """Write labels of some frames to `out` once more."""
-        brush = Again(self.sures[-1], (), set(painting.sharp))
-        self.evidence.paint_some(self._crew, painting.carry, frames, out, brush)
+        def answer(until_s: float) -> bool:
+            self.ask_all(some, until_s)
+            return self._now_s() <= until_s
+
+        if not self.painter.ask_and_paint(painting, More(some, call_s, answer), end_s, self.sures[-1], out):
+            return False
+        self.paintings[-1] = replace(painting, n_asks=len(self.evidence.asks))
+        return True
 
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""
