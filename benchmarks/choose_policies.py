@@ -1,16 +1,17 @@
 """Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
 
-Usage: python -m benchmarks.choose_policies first|who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg train' with
-policies for both kinds of costs, or one of them, and its work folder.
+Usage: python -m benchmarks.choose_policies first|eager|who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg
+train' with policies for both kinds of costs, or one of them, and its work folder.
 
 `first`: scores at each budget in whole videos of the static plans, of what learning begins with, and of that with one
-thing changed each. `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged
-video by video, the choice being made on the others. `clips`: scores at each budget in whole videos after direct search,
-40 steps or 200 s of computing, in short clips, in long ones, and in long ones for small budgets, as training does.
-`unseen`: mean scores at each budget of videos that are left out in turn: by the static plans, which have seen them, by
-gain per cost, as the other videos tell it, and by what direct search finds from there in the other videos, with folds,
-as training does, and where all of the others both tell and judge its steps. A score is what is maximised in training:
-global accuracy, class average, or between them.
+thing changed each. `eager`: points, over all budgets, that each way of being eager is ahead of the first, in the
+paper's orders, video by video and in all. `who`: points that a choice of who decides gains on the best static plans,
+over all budgets, judged video by video, the choice being made on the others. `clips`: scores at each budget in whole
+videos after direct search, 40 steps or 200 s of computing, in short clips, in long ones, and in long ones for small
+budgets, as training does. `unseen`: mean scores at each budget of videos that are left out in turn: by the static
+plans, which have seen them, by gain per cost, as the other videos tell it, and by what direct search finds from there
+in the other videos, with folds, as training does, and where all of the others both tell and judge its steps. A score is
+what is maximised in training: global accuracy, class average, or between them.
 """
 
 import os
@@ -26,7 +27,7 @@ from budgetseg.learning import policies
 from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import Recipe, first_player, folds_of, judge_of
+from budgetseg.learning.policies import Recipe, ahead_of_first, first_player, first_policy, folds_of, judge_of
 from budgetseg.learning.search import Fold, search
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
@@ -77,6 +78,21 @@ def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
         for constant, value in before.items():
             setattr(policies, constant, value)
         lines.append(_line(name, [_score(whole, player, fraction) for fraction in BUDGETS]))
+    return "".join(lines)
+
+
+def _eager(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001
+    whole, lines = Judge(arenas, among, balance_of(model), os.cpu_count() or 1), []
+    gains = find_gains(whole)
+    for method, selection in SELECTIONS.items():
+        ways = policies.EAGER[selection.order]
+        if len(ways) == 1:
+            continue
+        player = first_player(whole, method, gains)
+        players = [replace(player, policy=first_policy(model, gains, selection.order, way)) for way in ways]
+        for way, ahead in zip(ways[1:], ahead_of_first(whole, players)[1:], strict=True):
+            points = [*ahead.sum(axis=0), ahead.sum()]
+            lines.append(f"\n  {method} {way}: {', '.join(f'{100 * one:+.1f}' for one in points)}")
     return "".join(lines)
 
 
@@ -142,7 +158,7 @@ def _line(name: str, scores: Sequence[float]) -> str:
     return f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}"
 
 
-TABLES = {"first": _first, "who": _who, "clips": _clips, "unseen": _unseen}
+TABLES = {"first": _first, "eager": _eager, "who": _who, "clips": _clips, "unseen": _unseen}
 
 
 if __name__ == "__main__":

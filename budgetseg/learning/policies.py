@@ -39,6 +39,7 @@ from budgetseg.types import Float32, Float64
 
 __all__ = [
     "Recipe",
+    "ahead_of_first",
     "first_player",
     "first_policy",
     "folds_of",
@@ -209,7 +210,7 @@ def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Playe
     player = Player(first, replace(selection, enabled=gains.bits | spare))
     player = _fairest(*_with_fewer(judge, player, gains))
     players = [player, *(replace(player, policy=other) for other in others)]
-    return _fairest(players, _ahead(judge, players))
+    return _fairest(players, ahead_of_first(judge, players))
 
 
 def _fairest(players: Sequence[Player], ahead: Float64) -> Player:
@@ -244,10 +245,10 @@ def _with_fewer(judge: Judge, player: Player, gains: Gains) -> tuple[list[Player
     some = [best for best in gains.best(N_SUBSETS) if not best & ~own]
     sets = dict.fromkeys((own, *(best | own & ~gains.bits for best in some)))
     players = [replace(player, selection=replace(player.selection, enabled=enabled)) for enabled in sets]
-    return players, _ahead(judge, players)
+    return players, ahead_of_first(judge, players)
 
 
-def _ahead(judge: Judge, players: Sequence[Player]) -> Float64:
+def ahead_of_first(judge: Judge, players: Sequence[Player]) -> Float64:
     """How far players are ahead of the first, by budget and video, (P, B, V)."""
     if len(players) == 1:
         return np.zeros((1, len(BUDGETS), len(judge.arenas)))
