@@ -104,8 +104,8 @@ def by_shares(root: Path, model: Path, repeats: int) -> None:
         "as it is": lambda: patch.dict({}),
         "no blocks": lambda: patch.object(Engine, "tiers", (FAST,)),
         "all blocks": lambda: patch.object(floor, "FEWER", 1),
-        "floor 0.3": lambda: patch.object(floor, "REFINED_SHARE", 0.3),
-        "floor 0.5": lambda: patch.object(floor, "REFINED_SHARE", 0.5),
+        "floor 0.2": lambda: patch.object(floor, "REFINED_SHARE", 0.2),
+        "floor 0.4": lambda: patch.object(floor, "REFINED_SHARE", 0.4),
         "at most 0.3": lambda: patch.dict(refine.MOST, {COARSE: 0.3}),
         "at most 0.6": lambda: patch.dict(refine.MOST, {COARSE: 0.6}),
     }

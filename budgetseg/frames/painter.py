@@ -55,7 +55,8 @@ class Painter:
         n_done = self._crew.each(
             pairs, lambda pair: self._evidence.find_flow(pair, carry), lambda: self._now_s() < end_s - rest_s
         )
-        self._costs.found_flow(carry, n_done, self._now_s() - started)
+        if n_done:
+            self._costs.found_flow(carry, n_done, self._now_s() - started)
         return n_done == len(pairs)
 
     def paint(
@@ -63,7 +64,8 @@ class Painter:
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Write labels to `out` (T, H, W), and how sure they are to `sure` (T, h, w); frames late, and along edges.
 
-        Late are those after `end_s`, which get the labels of others; where labels are copied, those of a `network`.
+        Late are those after `end_s`, which get the labels of others, unless they have some; where labels are copied, those
+        of a `network`.
         """
         started, costs, evidence, threads = self._now_s(), self._costs, self._evidence, self._crew.threads
         n_keys, n_all = len(evidence.answers[network]), evidence.n_frames

@@ -28,6 +28,9 @@ COUNTS = 0.03
 MOST = {FINE: 0.1, COARSE: 0.45, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
+WORST = 20.0
+"""Points of mean IoU that labels of supervoxels lose, about: refined ones must not lose as much."""
+
 
 @dataclass(frozen=True, eq=False)
 class FrameRefiner:
@@ -55,7 +58,8 @@ class FrameRefiner:
     def worth(self, extent: Extent, carry: str) -> float:
         """As of `Refiner`: points of mean IoU, less than with an answer about every frame."""
         skipped = extent.n_frames / max(extent.n_worked, 1) - 1
-        return -loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry)
+        lost = loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry)
+        return -lost if lost < WORST else -np.inf
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """As of `Refiner`."""
@@ -86,7 +90,8 @@ class FrameRefiner:
             if not evidence.answers:
                 return None
             if not painter.find_flow(carry, clock.end_s):
-                if clock.now_s() > clock.end_s:
+                extent = Extent(len(out), len(evidence.frames), out.shape[1:], max(evidence.n_answers()))
+                if clock.now_s() > clock.end_s or not (seen.rough or self.worth(extent, COPY) > -np.inf):
                     return None
                 carry, evidence.told, evidence.has_labels = COPY, None, False
             network = _loudest(evidence)

@@ -16,6 +16,9 @@ from budgetseg.supervoxels.tiers import FAST, tier_named
 
 __all__ = ["Engine", "Strategy"]
 
+AT_LEAST = 300_000
+"""Pixels of which blocks are cut in the time that it takes to begin with any."""
+
 Strategy = Callable[[float], tuple[Chooser, Selection]]
 """From the share of the full cost that may be spent to who decides, and who is considered first."""
 
@@ -65,9 +68,11 @@ class Engine:
 
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
         """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
-        height, width = size
-        side = 1 if self.tier == BLOCKS else tier_named(self.tier).reduce(height * width)
-        return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
+        (height, width), line = size, f"supervoxels {self.tier} {self.threads}"
+        if self.tier == BLOCKS:  # of a few small frames most of it is overhead
+            return line, float(AT_LEAST + n_frames * height * width)
+        side = tier_named(self.tier).reduce(height * width)
+        return line, float(n_frames * -(-height // side) * -(-width // side))
 
     def picture_size(self, size: tuple[int, int]) -> tuple[int, int] | None:
         """Rows and columns at which networks should see frames of a size: halves that they make full use of."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -53,7 +54,22 @@ class Floor:
     def in_time(self) -> Plan:
         """The full plan; with faster supervoxels, where those of the model would take much of the budget."""
         tiers = self.engine.tiers
-        tier = next((one for one in tiers if self._cutting_s(one) <= CUTTING * self.end_s), tiers[-1])
+        fast = [tier for tier in tiers if self._cutting_s(tier) <= CUTTING * self.end_s]
+        return self._with(fast[0] if fast else min(tiers, key=self._cutting_s))
+
+    def begin(self, decoding: float = 1.0) -> Plan:
+        """The plan before anything is read, if decoding costs so many times what is known of it.
+
+        Blocks are for labels that are refined: where there is no time for that, supervoxels say more.
+        """
+        floor_s = partial(self.seconds, decoding=decoding)
+        plan = self.choose(self.in_time, self.end_s, floor_s)
+        if plan.tier == BLOCKS and self._worth(plan, self.end_s - floor_s(plan), plan.n_frames) == -np.inf:
+            plan = self.choose(self._with(self.engine.tiers[-2]), self.end_s, floor_s)
+        return self.with_pictures(plan)
+
+    def _with(self, tier: str) -> Plan:
+        """The full plan with supervoxels of a tier."""
         density = self.full.density / FEWER if tier == BLOCKS else self.full.density
         return self.full if tier == self.engine.tier else replace(self.full, tier=tier, density=density)
 
@@ -74,15 +90,19 @@ class Floor:
         Where labels can be refined, what promises most then: fewer frames leave more time for networks.
         """
         if self.engine.refiner is None:
-            return choose_plan(plan, left_s, floor_s, longest_stride)
+            return choose_plan(plan, left_s, floor_s, longest_stride, FLOOR_SHARE)
         n = plan.n_frames if n_frames is None else n_frames
 
         def worth(one: Plan) -> float:
-            prospect = Prospect(self.engine, self._books, n, -(-n // one.stride), self.full.size)
-            best = None if one.colour_only else prospect.best(left_s - floor_s(one))
-            return -np.inf if best is None else best.worth
+            return self._worth(one, left_s - floor_s(one), n)
 
         return choose_plan(plan, left_s, floor_s, longest_stride, REFINED_SHARE, worth)
+
+    def _worth(self, plan: Plan, left_s: float, n_frames: int) -> float:
+        """What labels of so many frames by a plan are worth where so many seconds are left for descriptors."""
+        prospect = Prospect(self.engine, self._books, n_frames, -(-n_frames // plan.stride), self.full.size)
+        best = None if plan.colour_only else prospect.best(left_s)
+        return -np.inf if best is None else best.worth
 
     def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:
         """What so many of the frames of a plan, or all, cost, if decoding costs so many times what is known of it."""

@@ -101,12 +101,11 @@ class _Job:
 
     def _first_plan(self) -> tuple[Plan, float]:
         """Before anything is read; and how many times what is known of it decoding is taken to cost."""
-        decoding = 1.0
-        plan = self.floor.choose(self.floor.in_time, self.end_s, self.floor.seconds)
+        plan, decoding = self.floor.begin(), 1.0
         if plan.prior:  # nothing would be read, and what reading costs would never be known better
             decoding = 1 / DOUBT
-            plan = self.floor.choose(self.floor.in_time, self.end_s, partial(self.floor.seconds, decoding=decoding))
-        return self.floor.with_pictures(plan), decoding
+            plan = self.floor.begin(decoding)
+        return plan, decoding
 
     def _label_windows(self, earlier: Earlier | None) -> None:
         known, answers = (earlier.windows, earlier.answers) if earlier else ((), ())

@@ -79,15 +79,15 @@ class Pixels:
             self.plan(clock.end_s - now_s(), 1)  # as was planned at first it may not be possible any more
         if self._carry is None:
             return None
-        resources = list(self._run.live.resources.values())
+        carry, resources = self._carry, list(self._run.live.resources.values())
 
         def left_s() -> float:
-            return clock.end_s - SAFETY * self.seconds() - now_s()
+            return clock.end_s - SAFETY * self._prospect.seconds(carry, self._n_there()) - now_s()
 
         with cutting_off(resources, left_s):
             self._ask_on(self._refiner, askings[0], left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
-            return self._refiner.refine(self._run.books, self.seen(), self._carry, clock, out, askings)
+            return self._refiner.refine(self._run.books, self.seen(), carry, clock, out, askings)
 
     def _askings(self) -> list[Asking]:
         """Who asks networks, the cheapest first."""

@@ -18,6 +18,7 @@ from budgetseg.supervoxels.blocks import BLOCKS
 __all__ = ["BLOCKS_INSTEAD", "LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
 
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
+SAME = 0.1  # of the worth of a plan: nothing is given up for so little
 BLOCKS_INSTEAD = "blocks instead of supervoxels"
 LEAST_DENSITY = 16  # supervoxels a frame; fewer cost no less time, and say less than smaller frames do
 SMALLEST_SIDE = 64  # pixels
@@ -94,14 +95,15 @@ def choose_plan(
     share: float = FLOOR_SHARE,
     worth: Callable[[Plan], float] = lambda _: 0.0,
 ) -> Plan:
-    """Of the plans of the ladder whose floor is such a share of the budget, the first of the highest worth.
+    """Of the plans of the ladder whose floor is such a share of the budget, the first of about the highest worth.
 
     Where no floor is, the last; the prior where that does not fit at all.
     """
     ladder = list(_ladder(full, longest_stride))
     fitting = [plan for plan in ladder if floor_s(plan) <= share * budget_s]
     if fitting:
-        return max(fitting, key=worth)
+        worths = [worth(plan) for plan in fitting]
+        return next(plan for plan, own in zip(fitting, worths, strict=True) if own >= max(worths) - SAME)
     return ladder[-1] if floor_s(ladder[-1]) <= budget_s else replace(ladder[-1], prior=True)
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.ledger import Books
@@ -77,7 +79,8 @@ class Prospect:
             n = self._n_answers(there, (left_s - SAFETY * refining_s) / BESIDE)
         if n < min(least, self.n_worked) or refining_s > self.engine.refiner.carries[carry] * left_s:
             return None
-        return Outlook(carry, self.engine.refiner.worth(self._extent(there, n), carry))
+        worth = self.engine.refiner.worth(self._extent(there, n), carry)
+        return Outlook(carry, worth) if worth > -np.inf else None
 
     def seconds(self, carry: str, there: Sequence[int] = (), more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""

@@ -227,7 +227,8 @@ class WindowRun:
         """
         if self._episode is None:
             full_s = full_cost(self.world, self.engine.counted)
-            self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
+            if self.engine.tier != BLOCKS:  # a few blocks say nothing of supervoxels
+                self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
             full_s *= self.engine.costs.pace
             self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))
         self.live.late = lambda: left_s() < 0

@@ -1,6 +1,5 @@
 """Blocks of space and time in the place of supervoxels: they follow no edges, and cost next to nothing."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +19,8 @@ N_FRAMES = 16
 def cut_blocks(shape: tuple[int, int, int], n: int) -> Supervoxels:
     """About n blocks of a video of T frames, H rows and W columns, each about as high as it is wide.
 
+    Asked for as many as there are, the same once more: a replay asks so.
+
     Examples
     --------
     >>> cut_blocks((20, 30, 40), 24).ids[[0, -1], 0, :]
@@ -32,9 +33,7 @@ def cut_blocks(shape: tuple[int, int, int], n: int) -> Supervoxels:
     """
     n_frames, height, width = shape
     first = [*range(0, n_frames, N_FRAMES), n_frames]
-    a_time = n / (len(first) - 1)
-    n_columns = min(max(1, round(math.sqrt(a_time * width / height))), width)
-    n_rows = min(max(1, round(a_time / n_columns)), height)
+    n_rows, n_columns = _grid(height, width, n / (len(first) - 1))
     heights, widths = _sides(height, n_rows), _sides(width, n_columns)
     cells = np.empty((n_frames, n_rows, n_columns), np.int32)
     ids = np.empty(shape, np.int32)
@@ -45,6 +44,16 @@ def cut_blocks(shape: tuple[int, int, int], n: int) -> Supervoxels:
     builder = GraphBuilder.of_cells(heights, widths)
     builder.add(cells)
     return Supervoxels(ids, builder.build())
+
+
+def _grid(height: int, width: int, n: float) -> tuple[int, int]:
+    """Rows and columns of about n blocks that are about square; of so many blocks as some grid has, it is that grid."""
+    long, short = max(height, width), min(height, width)
+    along = np.arange(1, long + 1)
+    across = np.maximum(np.rint(along * short / long), 1).astype(np.int64)
+    best = int(np.argmin(np.abs(along * across - n)))  # their numbers rise, so that no two grids have the same
+    sides = int(across[best]), int(along[best])
+    return sides if width == long else sides[::-1]
 
 
 def _sides(length: int, n: int) -> Int64:

@@ -193,6 +193,14 @@ def test_supervoxels_are_blocks_where_fast_ones_would_take_much_of_the_time_and_
     assert tier(4.9, None) is None
 
 
+def test_there_are_no_blocks_where_there_is_no_time_to_refine_labels(seeing: LoadedModel, street: Path) -> None:
+    source, slow = open_video(street), {"supervoxels fast 2": 1e-5, "decode .mp4": 1e-9}
+    for painting, tier in ((1e-9, BLOCKS), (1.0, None)):
+        stages = StageCosts(slow | {"frames paint 2": painting})
+        engine = replace(seeing.labeller.engine, stages=stages)
+        assert Floor.of(engine, source, Request((Budget(1.0),))).begin().tier == tier
+
+
 def test_confidence_of_frames_is_a_probability_at_every_pixel(seeing: LoadedModel, street: Path) -> None:
     result = seeing.label(street, budget_s=math.inf)
     assert result.confidence.shape == result.labels.shape

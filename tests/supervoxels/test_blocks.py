@@ -22,9 +22,12 @@ def test_they_are_boxes_that_fill_the_video_with_the_graph_of_their_voxels(shape
     sides = np.diff(blocks.graph.boxes.reshape(-1, 3, 2), axis=2)[:, :, 0]
     assert np.array_equal(sides.prod(axis=1), blocks.graph.sizes)
     assert_same_graph(blocks.graph, neighbourhood_graph(blocks.ids))
+    assert np.array_equal(cut_blocks(shape, len(blocks)).ids, blocks.ids)
 
 
-@pytest.mark.parametrize(("shape", "n"), [((40, 160, 240), 250), ((101, 360, 480), 900), ((7, 90, 120), 43)])
+@pytest.mark.parametrize(
+    ("shape", "n"), [((40, 160, 240), 250), ((101, 360, 480), 900), ((20, 160, 240), 125), ((7, 120, 90), 43)]
+)
 def test_there_are_about_as_many_as_were_asked_for_and_they_are_about_square(
     shape: tuple[int, int, int], n: int
 ) -> None:
