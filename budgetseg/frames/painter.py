@@ -64,8 +64,8 @@ class Painter:
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Write labels to `out` (T, H, W), and how sure they are to `sure` (T, h, w); frames late, and along edges.
 
-        Late are those after `end_s`, which get the labels of others, unless they have some; where labels are copied, those
-        of a `network`.
+        Late are those after `end_s`, which get the labels of others, unless they have some; where labels are copied,
+        those of a `network`.
         """
         started, costs, evidence, threads = self._now_s(), self._costs, self._evidence, self._crew.threads
         n_keys, n_all = len(evidence.answers[network]), evidence.n_frames
