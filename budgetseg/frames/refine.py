@@ -28,7 +28,7 @@ COUNTS = 0.03
 MOST = {FINE: 0.1, COARSE: 0.45, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
-WORST = 20.0
+WORST = 40.0
 """Points of mean IoU that labels of supervoxels lose, about: refined ones must not lose as much."""
 
 
@@ -57,7 +57,7 @@ class FrameRefiner:
 
     def worth(self, extent: Extent, carry: str) -> float:
         """As of `Refiner`: points of mean IoU, less than with an answer about every frame."""
-        skipped = extent.n_frames / max(extent.n_worked, 1) - 1
+        skipped = 0.0 if carry == COPY else extent.n_frames / max(extent.n_worked, 1) - 1
         lost = loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry)
         return -lost if lost < WORST else -np.inf
 

@@ -60,12 +60,14 @@ class Floor:
     def begin(self, decoding: float = 1.0) -> Plan:
         """The plan before anything is read, if decoding costs so many times what is known of it.
 
-        Blocks are for labels that are refined: where there is no time for that, supervoxels say more.
+        Blocks are for labels that are refined: where there is no time for that, supervoxels say more, if there is time
+        for more than these.
         """
         floor_s = partial(self.seconds, decoding=decoding)
         plan = self.choose(self.in_time, self.end_s, floor_s)
         if plan.tier == BLOCKS and self._worth(plan, self.end_s - floor_s(plan), plan.n_frames) == -np.inf:
-            plan = self.choose(self._with(self.engine.tiers[-2]), self.end_s, floor_s)
+            other = self.choose(self._with(self.engine.tiers[-2]), self.end_s, floor_s)
+            plan = other if floor_s(other) <= FLOOR_SHARE * self.end_s else plan
         return self.with_pictures(plan)
 
     def _with(self, tier: str) -> Plan:

@@ -15,7 +15,7 @@ from budgetseg.inference.window import SAFETY
 
 __all__ = ["LEAST", "Outlook", "Prospect"]
 
-LEAST = 4
+LEAST = 2
 """Frames that networks must have time to be asked about, where nothing is there yet: what is foretold may not hold."""
 BESIDE = 1.2
 """Times what a network takes for a frame, goes by for each that it is asked about: supervoxels want to hear of it."""
