@@ -66,6 +66,14 @@ class Pixels:
         self._told = (now, seconds) if more_s == 0 else self._told
         return seconds
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether labels will be refined, and the cheapest network has frames left that it can be asked about."""
+        if self._carry is None:
+            return False
+        (_, kind), *_ = self._by_cost()
+        return any((kind, k) not in self._run.live.cache for k in range(len(self._run.frames)))
+
     def refine(self, deadline_s: float, now_s: Callable[[], float], out: UInt8) -> Refined | None:
         """Write better labels to `out` (T, H, W) before the deadline; None where that cannot be.
 
@@ -91,8 +99,12 @@ class Pixels:
 
     def _askings(self) -> list[Asking]:
         """Who asks networks, the cheapest first."""
+        return [self._asking(*own) for own in self._by_cost()]
+
+    def _by_cost(self) -> list[tuple[str, str]]:
+        """Networks and the resources that they make, the cheapest first."""
         costs = self._run.engine.costs
-        return [self._asking(*own) for own in sorted(self._kinds.items(), key=lambda own: costs.predict(own[1], 1.0))]
+        return sorted(self._kinds.items(), key=lambda own: costs.predict(own[1], 1.0))
 
     def _asking(self, name: str, kind: str) -> Asking:
         run, live, costs, lock = self._run, self._run.live, self._run.engine.costs, Lock()

@@ -191,11 +191,18 @@ class WindowRun:
         if known is not None:
             self._episode.recall(known.subsets, known.said)
 
-    def label(self, deadline_s: float, out: UInt8, after_s: Callable[[], float] = lambda: 0.0) -> bool:
+    def label(
+        self,
+        deadline_s: float,
+        out: UInt8,
+        after_s: Callable[[], float] = lambda: 0.0,
+        may_try: Callable[[], bool] = lambda: True,
+    ) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
 
         What the end took less than was foretold is spent too, and then the end is done again, if there is time for it.
-        False where everything was computed before. `after_s` is what comes after it takes, by what there is now.
+        False where everything was computed before. `after_s` is what comes after it takes, by what there is now;
+        `may_try` says whether there is no better use for time that nothing fits into.
         """
         paint_s, has_labels, work_left = self._paint_s(), False, True
 
@@ -209,7 +216,7 @@ class WindowRun:
             n_before = len(self.trace)
             if has_labels and left_s() < WORTH * deadline_s:
                 return work_left
-            work_left = self.spend(left_s, may_try=True)
+            work_left = self.spend(left_s, may_try())
             if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s())):
                 return work_left or len(self.trace) > n_before  # the labels that are there will do
             enough_s = end_s()

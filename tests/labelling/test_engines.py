@@ -15,10 +15,12 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.floor import Floor
 from budgetseg.inference.label import label_video
 from budgetseg.inference.ledger import Books, Ledger
+from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.prospect import LEAST, Prospect
 from budgetseg.inference.refining import Refiner
 from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
+from budgetseg.inference.window import WindowRun
 from budgetseg.labelling.engines import choose_engine
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import LoadedModel, load
@@ -191,6 +193,22 @@ def test_supervoxels_are_blocks_where_fast_ones_would_take_much_of_the_time_and_
     assert tier(5.1, engine.refiner) is None
     assert tier(4.9, engine.refiner) == BLOCKS
     assert tier(4.9, None) is None
+
+
+def test_there_is_better_to_do_than_to_try_what_does_not_fit_as_long_as_the_cheapest_network_can_be_asked(
+    seeing: LoadedModel, street: Path
+) -> None:
+    frames = np.stack([frame.pixels for frame in open_video(street)])
+    run = WindowRun(seeing.labeller.engine, frames, Ledger(None), time.perf_counter())
+    run.prepare(20)
+    pixels = Pixels(run, 1, SIZE[::-1])
+    assert not pixels.may_ask  # nothing is planned
+    pixels.plan(math.inf)
+    kind = run.engine.descriptors[0].source.kind  # type: ignore[attr-defined]
+    for k in range(N_FRAMES):
+        assert pixels.may_ask
+        run.live.make_ahead((kind, k))
+    assert not pixels.may_ask
 
 
 def test_there_are_no_blocks_where_there_is_no_time_to_refine_labels(seeing: LoadedModel, street: Path) -> None:
