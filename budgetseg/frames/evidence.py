@@ -124,6 +124,11 @@ class Evidence:
         return [len(own) for own in list(self.answers.values())]
 
     @property
+    def loudest(self) -> str:
+        """The network that has said most, whose labels are copied, where they are."""
+        return max(self.answers, key=lambda name: len(self.answers[name]))
+
+    @property
     def n_told(self) -> int:
         """Frames of which something else speaks than networks."""
         return 0 if self.told is None else len(self.frames)

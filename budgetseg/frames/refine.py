@@ -94,7 +94,7 @@ class FrameRefiner:
                 if clock.now_s() > clock.end_s or not (seen.rough or self.worth(extent, COPY) > -np.inf):
                     return None
                 carry, evidence.told, evidence.has_labels = COPY, None, False
-            network = _loudest(evidence)
+            network = evidence.loudest
             late, sharp = painter.paint(carry, network, clock.end_s, self._sure(len(out)), out)
             painting = Painting(len(evidence.frames), len(evidence.asks), carry, network, late, sharp)
             # A network that has not spoken would change what all frames hear.
@@ -139,7 +139,7 @@ class FrameRefiner:
             for pair in evidence.flow_pairs(refined.carry):
                 evidence.find_flow(pair, refined.carry)
             brush = Again(self._sure(len(out)), refined.late, set(refined.sharp))
-            evidence.paint(crew, refined.carry, _loudest(evidence), out, brush)
+            evidence.paint(crew, refined.carry, evidence.loudest, out, brush)
 
     def _evidence(self, crew: Crew, seen: Seen, carry: str, n_frames: int) -> Evidence:
         evidence = Evidence(n_frames, self.engine.cells)
@@ -164,11 +164,6 @@ class FrameRefiner:
     def _sure(self, n_frames: int) -> UInt8:
         """Nobody asks how sure these labels are."""
         return np.zeros((n_frames, *self.engine.cells), np.uint8)
-
-
-def _loudest(evidence: Evidence) -> str:
-    """The network that has said most, whose labels are copied, where they are."""
-    return max(evidence.answers, key=lambda name: len(evidence.answers[name]))
 
 
 class _Supervoxels:

@@ -218,7 +218,7 @@ class WindowRun:
 
     def _least(self) -> Plan:
         """What is always possible with what there is: labels of the network that has spoken most are copied."""
-        name = max(self.evidence.answers, key=lambda name: len(self.evidence.answers[name]))
+        name = self.evidence.loudest
         recipe = next(recipe for recipe in self.engine.recipes if recipe.network == name)
         return Plan(recipe, len(self.evidence.answers[name]), self._reading.stride, COPY, False, 0.0, 0.0)
 
@@ -283,7 +283,7 @@ class WindowRun:
 
     def _close(self, plan: Plan, end_s: float, out: UInt8) -> None:
         """Carry, fuse, paint, until it is time to copy."""
-        network = self._least().recipe.network
+        network = self.evidence.loudest
         self.paint(Painting(len(self.read), len(self.evidence.asks), plan.carry, network), end_s, out)
 
     def _ask_on(self, plan: Plan, end_s: float, out: UInt8) -> None:

@@ -95,8 +95,8 @@ class Floor:
             return choose_plan(plan, left_s, floor_s, longest_stride, FLOOR_SHARE)
         n = plan.n_frames if n_frames is None else n_frames
 
-        def worth(one: Plan) -> float:
-            return self._worth(one, left_s - floor_s(one), n)
+        def worth(one: Plan, own_s: float) -> float:
+            return self._worth(one, left_s - own_s, n)
 
         return choose_plan(plan, left_s, floor_s, longest_stride, REFINED_SHARE, worth)
 

@@ -93,18 +93,19 @@ def choose_plan(
     floor_s: Callable[[Plan], float],
     longest_stride: int = LONGEST_STRIDE,
     share: float = FLOOR_SHARE,
-    worth: Callable[[Plan], float] = lambda _: 0.0,
+    worth: Callable[[Plan, float], float] = lambda *_: 0.0,
 ) -> Plan:
     """Of the plans of the ladder whose floor is such a share of the budget, the first of about the highest worth.
 
-    Where no floor is, the last; the prior where that does not fit at all.
+    Where no floor is, the last; the prior where that does not fit at all. `worth` is told of a plan and its floor.
     """
-    ladder = list(_ladder(full, longest_stride))
-    fitting = [plan for plan in ladder if floor_s(plan) <= share * budget_s]
+    floors = [(plan, floor_s(plan)) for plan in _ladder(full, longest_stride)]
+    fitting = [(plan, own_s) for plan, own_s in floors if own_s <= share * budget_s]
     if fitting:
-        worths = [worth(plan) for plan in fitting]
-        return next(plan for plan, own in zip(fitting, worths, strict=True) if own >= max(worths) - SAME)
-    return ladder[-1] if floor_s(ladder[-1]) <= budget_s else replace(ladder[-1], prior=True)
+        worths = [worth(*own) for own in fitting]
+        return next(plan for (plan, _), own in zip(fitting, worths, strict=True) if own >= max(worths) - SAME)
+    last, last_s = floors[-1]
+    return last if last_s <= budget_s else replace(last, prior=True)
 
 
 def cheapest(full: Plan, longest_stride: int = LONGEST_STRIDE) -> Plan:

@@ -94,8 +94,8 @@ def test_of_plans_within_the_share_the_first_of_those_worth_most_is_chosen() -> 
         return FLOOR_SHARE if plan in within else 0.9
 
     assert choose_plan(FULL, 1.0, floor_s) == within[0]
-    assert choose_plan(FULL, 1.0, floor_s, worth=lambda plan: -abs(plan.stride - 4)).stride == 4
-    assert choose_plan(FULL, 1.0, floor_s, worth=lambda plan: 1.0 * (plan.stride > 2)) == next(
+    assert choose_plan(FULL, 1.0, floor_s, worth=lambda plan, _: -abs(plan.stride - 4)).stride == 4
+    assert choose_plan(FULL, 1.0, floor_s, worth=lambda plan, _: 1.0 * (plan.stride > 2)) == next(
         plan for plan in within if plan.stride > 2
     )
 
