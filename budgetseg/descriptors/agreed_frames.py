@@ -6,8 +6,9 @@ next. So supervoxels agree on frames: those that a power of two divides, the lar
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -32,6 +33,12 @@ class AgreedFramesDescriptor(Descriptor):
 
     source: Resource
     least = LEAST
+
+    def looking_at(self, least: int) -> Self:
+        """The same, of so many frames."""
+        own = copy(self)
+        own.least = least
+        return own
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
         """What is made of each agreed frame."""

@@ -5,6 +5,7 @@ Supervoxels take part: what each of them is counts beside the network's answers,
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -16,7 +17,7 @@ from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import More, Painter
-from budgetseg.frames.plan import COARSE, COPY, FINE, REACH, loss
+from budgetseg.frames.plan import COARSE, COPY, FINE, REACH, loss, recipes_for
 from budgetseg.inference.ledger import Books
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
 from budgetseg.types import Float32, UInt8
@@ -25,7 +26,7 @@ __all__ = ["FrameRefiner"]
 
 COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
-MOST = {FINE: 0.1, COARSE: 0.45, COPY: 1.0}
+MOST = {FINE: 0.3, COARSE: 0.45, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
 WORST = 40.0
@@ -55,11 +56,16 @@ class FrameRefiner:
         """As of `Refiner`."""
         return MOST
 
-    def worth(self, extent: Extent, carry: str) -> float:
-        """As of `Refiner`: points of mean IoU, less than with an answer about every frame."""
+    def worth(self, extent: Extent, carry: str, network: str) -> float:
+        """As of `Refiner`: points of mean IoU, against an answer of the cheapest network about every frame."""
         skipped = 0.0 if carry == COPY else extent.n_frames / max(extent.n_worked, 1) - 1
         lost = loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry)
-        return -lost if lost < WORST else -np.inf
+        return self._quality.get(network, 0.0) - lost if lost < WORST else -np.inf
+
+    @cached_property
+    def _quality(self) -> Mapping[str, float]:
+        """Points that networks are better than the cheapest, by what is known of them."""
+        return {recipe.network: recipe.quality for recipe in recipes_for(self.networks) if recipe.views == 1}
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """As of `Refiner`."""
@@ -91,7 +97,9 @@ class FrameRefiner:
                 return None
             if not painter.find_flow(carry, clock.end_s):
                 extent = Extent(len(out), len(evidence.frames), out.shape[1:], max(evidence.n_answers()))
-                if clock.now_s() > clock.end_s or not (seen.rough or self.worth(extent, COPY) > -np.inf):
+                if clock.now_s() > clock.end_s or not (
+                    seen.rough or self.worth(extent, COPY, evidence.loudest) > -np.inf
+                ):
                     return None
                 carry, evidence.told, evidence.has_labels = COPY, None, False
             network = evidence.loudest

@@ -1,12 +1,14 @@
 """What labels videos by supervoxels: all that does not depend on one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.inference.paint import painters
 from budgetseg.inference.refining import Refiner
@@ -19,8 +21,15 @@ __all__ = ["Engine", "Strategy"]
 AT_LEAST = 300_000
 """Pixels of which blocks are cut in the time that it takes to begin with any."""
 
-Strategy = Callable[[float], tuple[Chooser, Selection]]
-"""From the share of the full cost that may be spent to who decides, and who is considered first."""
+
+class Strategy(Protocol):
+    """Who decides."""
+
+    def __call__(self, share: float, network: str | None = None) -> tuple[Chooser, Selection]:
+        """Who does, and who is considered first, where such a share of the full cost may be spent.
+
+        `network` is the one to ask, of several, where it matters which.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +43,7 @@ class Engine:
     descriptors : in the order of H
     costs : what descriptors cost on this machine
     stages : what all else costs
-    strategy : says who decides, and which supervoxels are considered first, for a share of the full cost
+    strategy : says who decides, and which supervoxels are considered first
     tier : of the supervoxels, or `BLOCKS` in their place
     threads : cores to use
     guarded : names of descriptors that are not trusted to return
@@ -62,14 +71,26 @@ class Engine:
         """
         return tuple(dict.fromkeys((self.tier, FAST, *((BLOCKS,) if self.refiner is not None else ()))))
 
+    @property
+    def has_blocks(self) -> bool:
+        """In the place of supervoxels."""
+        return self.tier == BLOCKS
+
     def of_tier(self, name: str | None) -> "Engine":
-        """The same with supervoxels of another tier; None for its own."""
-        return self if name in (None, self.tier) else replace(self, tier=name)
+        """The same with supervoxels of another tier; None for its own.
+
+        Of blocks networks look at one frame, not three: all of one time share it, and where there is time for a few
+        frames alone, they had better lie apart.
+        """
+        if name is None or name == self.tier:
+            return self
+        own = replace(self, tier=name)
+        return replace(own, descriptors=[_glancing(one) for one in self.descriptors]) if own.has_blocks else own
 
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
         """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
         (height, width), line = size, f"supervoxels {self.tier} {self.threads}"
-        if self.tier == BLOCKS:  # of a few small frames most of it is overhead
+        if self.has_blocks:  # of a few small frames most of it is overhead
             return line, float(AT_LEAST + n_frames * height * width)
         side = tier_named(self.tier).reduce(height * width)
         return line, float(n_frames * -(-height // side) * -(-width // side))
@@ -86,3 +107,8 @@ class Engine:
     def painting(self, n_pixels: int) -> tuple[str, float]:
         """What the costs of painting are known by, and the work of one thread."""
         return "pixels", n_pixels / painters(n_pixels, self.threads)
+
+
+def _glancing(descriptor: Descriptor) -> Descriptor:
+    """At one frame, if it is a network."""
+    return descriptor.looking_at(1) if isinstance(descriptor, NetworkDescriptor) else descriptor

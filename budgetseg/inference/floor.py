@@ -65,7 +65,7 @@ class Floor:
         """
         floor_s = partial(self.seconds, decoding=decoding)
         plan = self.choose(self.in_time, self.end_s, floor_s)
-        if plan.tier == BLOCKS and self._worth(plan, self.end_s - floor_s(plan), plan.n_frames) == -np.inf:
+        if plan.has_blocks and self._worth(plan, self.end_s - floor_s(plan), plan.n_frames) == -np.inf:
             other = self.choose(self._with(self.engine.tiers[-2]), self.end_s, floor_s)
             plan = other if floor_s(other) <= FLOOR_SHARE * self.end_s else plan
         return self.with_pictures(plan)

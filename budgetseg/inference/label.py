@@ -264,6 +264,7 @@ class _Job:
     def _label_until(self, deadline_s: float, run: WindowRun, pixels: Pixels, out: UInt8, after_s: float) -> bool:
         """Labels of a window, with time left to refine them, and for what comes after; whether work is left."""
         pixels.plan(deadline_s - self._now_s() - SAFETY * (run.closing_s() + after_s))
+        run.network = pixels.network
         return run.label(deadline_s, out, lambda: after_s + pixels.seconds(), lambda: not pixels.may_ask)
 
     def _budgets_s(self, run: WindowRun, pixels: Pixels, n_done: int) -> list[tuple[float, float]]:

@@ -10,10 +10,9 @@ import numpy as np
 from budgetseg.descriptors.late import cutting_off
 from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.inference.ledger import Entry
-from budgetseg.inference.prospect import LEAST, Prospect
+from budgetseg.inference.prospect import LEAST, Outlook, Prospect
 from budgetseg.inference.refining import Answers, Asking, Clock, Refined, Refiner, Seen
 from budgetseg.inference.window import SAFETY, SLACK, WindowRun
-from budgetseg.supervoxels.blocks import BLOCKS
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["Pixels"]
@@ -39,37 +38,41 @@ class Pixels:
     def __init__(self, run: WindowRun, stride: int, size: tuple[int, int]) -> None:
         self._run, self._stride = run, stride
         self._refiner = run.engine.refiner
-        self._carry: str | None = None
+        self._way: Outlook | None = None
         self._told = -np.inf, 0.0  # when it was last told what this costs, and what
         n_worked = len(run.frames)
         self._prospect = Prospect(run.engine, run.books, n_worked * stride, n_worked, size)
         self._kinds = self._prospect.kinds
 
     def plan(self, left_s: float, least: int = LEAST) -> None:
-        """Whether it is worth it where so many seconds are left, and how."""
-        best = self._prospect.best(left_s, self._n_there(), least)
-        self._carry, self._told = best and best.carry, (-np.inf, 0.0)
+        """Whether it is worth it where so many seconds are left, how, and by which network."""
+        self._way, self._told = self._prospect.best(left_s, self._n_there(), least), (-np.inf, 0.0)
+
+    @property
+    def network(self) -> str | None:
+        """That is to be asked; None where labels will not be refined."""
+        return None if self._way is None else self._way.network
 
     def seconds(self, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread.
 
         It is asked before every decision, and the answer is told again for a while.
         """
-        if self._refiner is None or self._carry is None:
+        if self._way is None:
             return 0.0
         now, (then, told_s) = time.perf_counter(), self._told
         if more_s == 0 and now < then + OFTEN_S:
             return told_s
         there = self._n_there()
-        is_possible = any(there) or self._run.may_compute(self._kinds)
-        seconds = self._prospect.seconds(self._carry, there, more_s) if is_possible else 0.0
+        is_possible = any(there.values()) or self._run.may_compute(self._kinds)
+        seconds = self._prospect.seconds(self._way.network, self._way.carry, there, more_s) if is_possible else 0.0
         self._told = (now, seconds) if more_s == 0 else self._told
         return seconds
 
     @property
     def may_ask(self) -> bool:
         """Whether labels will be refined, and the cheapest network has frames left that it can be asked about."""
-        if self._carry is None:
+        if self._way is None:
             return False
         (_, kind), *_ = self._by_cost()
         return any((kind, k) not in self._run.live.cache for k in range(len(self._run.frames)))
@@ -80,26 +83,27 @@ class Pixels:
         Networks are asked about more frames first, where there is time: nothing was left to compute for supervoxels, or
         nothing that fits, since they look at three frames each.
         """
-        if self._refiner is None or self._carry is None or self._run.stopped():
+        if self._refiner is None or self._way is None or self._run.stopped():
             return None
         clock, askings = Clock(now_s, deadline_s - self._margin_s(deadline_s)), self._askings()
-        if not any(self._n_there()):
+        if not any(self._n_there().values()):
             self.plan(clock.end_s - now_s(), 1)  # as was planned at first it may not be possible any more
-        if self._carry is None:
+        if self._way is None:
             return None
-        carry, resources = self._carry, list(self._run.live.resources.values())
+        way, resources = self._way, list(self._run.live.resources.values())
 
         def left_s() -> float:
-            return clock.end_s - SAFETY * self._prospect.seconds(carry, self._n_there()) - now_s()
+            there = self._n_there()
+            return clock.end_s - SAFETY * self._prospect.seconds(way.network, way.carry, there) - now_s()
 
         with cutting_off(resources, left_s):
-            self._ask_on(self._refiner, askings[0], left_s)
+            self._ask_on(self._refiner, askings[way.network], left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
-            return self._refiner.refine(self._run.books, self.seen(), carry, clock, out, askings)
+            return self._refiner.refine(self._run.books, self.seen(), way.carry, clock, out, list(askings.values()))
 
-    def _askings(self) -> list[Asking]:
-        """Who asks networks, the cheapest first."""
-        return [self._asking(*own) for own in self._by_cost()]
+    def _askings(self) -> dict[str, Asking]:
+        """Who asks networks, by their names, the cheapest first."""
+        return {name: self._asking(name, kind) for name, kind in self._by_cost()}
 
     def _by_cost(self) -> list[tuple[str, str]]:
         """Networks and the resources that they make, the cheapest first."""
@@ -154,7 +158,7 @@ class Pixels:
         closed, run = self._run.closed, self._run
         certain = np.eye(closed.probabilities.shape[1], dtype=np.float32)[closed.labels]
         opinions = np.float32(0.5) * (closed.probabilities + certain)
-        ids, rough = run.scene.supervoxels.ids, run.engine.tier == BLOCKS
+        ids, rough = run.scene.supervoxels.ids, run.engine.has_blocks
         return Seen(self._stride, run.pictures, answers, ids, opinions, rough)
 
     def _asked(self, answers: Answers) -> dict[str, dict[int, Float32]]:
@@ -189,7 +193,7 @@ class Pixels:
         turns_s = self._run.engine.stages.contention.waiting * TURNS_S
         return MARGIN * deadline_s + MARGIN_S + min(turns_s, MOST_TURNS * deadline_s)
 
-    def _n_there(self) -> list[int]:
+    def _n_there(self) -> dict[str, int]:
         """Frames that each network was asked about."""
         cache, n = self._run.live.cache, len(self._run.frames)
-        return [sum((kind, k) in cache for k in range(n)) for kind in self._kinds.values()]
+        return {name: sum((kind, k) in cache for k in range(n)) for name, kind in self._kinds.items()}

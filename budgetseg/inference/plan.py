@@ -55,6 +55,11 @@ class Plan:
     tier: str | None = None
 
     @property
+    def has_blocks(self) -> bool:
+        """In the place of supervoxels."""
+        return self.tier == BLOCKS
+
+    @property
     def n_worked(self) -> int:
         """Frames that are worked on."""
         return -(-self.n_frames // self.stride)
@@ -84,7 +89,7 @@ class Plan:
             self.colour_only,
         )
         steps = [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
-        return [BLOCKS_INSTEAD, *steps] if self.tier == BLOCKS else steps
+        return [BLOCKS_INSTEAD, *steps] if self.has_blocks else steps
 
 
 def choose_plan(

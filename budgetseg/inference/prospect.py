@@ -1,8 +1,9 @@
-"""Whether labels of supervoxels can be refined in time, and how: by what networks and painting are foretold to cost."""
+"""Whether labels of supervoxels can be refined in time, how, and by which network, by what that is foretold to cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,14 @@ LEAST = 2
 """Frames that networks must have time to be asked about, where nothing is there yet: what is foretold may not hold."""
 BESIDE = 1.2
 """Times what a network takes for a frame, goes by for each that it is asked about: supervoxels want to hear of it."""
+NOBODY: "Answered" = {}
+"""Was asked about anything."""
 TRIES = 2
 """To find out how many answers there is time for: the more there are, the longer it takes to make use of them."""
+
+
+Answered = Mapping[str, int]
+"""By network, how many frames it was asked about."""
 
 
 class Outlook(NamedTuple):
@@ -28,10 +35,12 @@ class Outlook(NamedTuple):
 
     Attributes
     ----------
+    network : that is asked
     carry : how answers come to other frames
     worth : of the labels, by the refiner's measure
     """
 
+    network: str
     carry: str
     worth: float
 
@@ -61,39 +70,40 @@ class Prospect:
         own = [one for one in self.engine.descriptors if isinstance(one, NetworkDescriptor) and one.name in wanted]
         return {one.name: one.source.kind for one in own}
 
-    def best(self, left_s: float, there: Sequence[int] = (), least: int = LEAST) -> Outlook | None:
+    def best(self, left_s: float, there: Answered = NOBODY, least: int = LEAST) -> Outlook | None:
         """The way that promises most where so many seconds are left; None where there is no time for any.
 
-        `there` are the frames that each network was asked about before.
+        `there` are the frames that networks were asked about before.
         """
-        if self.engine.refiner is None or not self.kinds:
+        if self.engine.refiner is None:
             return None
-        ways = [self._outlook(carry, left_s, there, least) for carry in self.engine.refiner.carries]
+        each = product(self.kinds, self.engine.refiner.carries)
+        ways = [self._outlook(network, carry, left_s, there, least) for network, carry in each]
         return max((way for way in ways if way is not None), key=lambda way: way.worth, default=None)
 
-    def _outlook(self, carry: str, left_s: float, there: Sequence[int], least: int) -> Outlook | None:
+    def _outlook(self, network: str, carry: str, left_s: float, there: Answered, least: int) -> Outlook | None:
         assert self.engine.refiner is not None
-        n = self._n_answers(there, 0.0)
+        n = self._n_answers(network, there, 0.0)
         for _ in range(TRIES):
-            refining_s = self.engine.refiner.seconds(self.books, self._extent(there, n), carry)
-            n = self._n_answers(there, (left_s - SAFETY * refining_s) / BESIDE)
+            refining_s = self.engine.refiner.seconds(self.books, self._extent(network, there, n), carry)
+            n = self._n_answers(network, there, (left_s - SAFETY * refining_s) / BESIDE)
         if n < min(least, self.n_worked) or refining_s > self.engine.refiner.carries[carry] * left_s:
             return None
-        worth = self.engine.refiner.worth(self._extent(there, n), carry)
-        return Outlook(carry, worth) if worth > -np.inf else None
+        worth = self.engine.refiner.worth(self._extent(network, there, n), carry, network)
+        return Outlook(network, carry, worth) if worth > -np.inf else None
 
-    def seconds(self, carry: str, there: Sequence[int] = (), more_s: float = 0.0) -> float:
+    def seconds(self, network: str, carry: str, there: Answered = NOBODY, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""
         assert self.engine.refiner is not None
-        n_answers = self._n_answers(there, more_s) + self.engine.threads
-        return self.engine.refiner.seconds(self.books, self._extent(there, n_answers), carry)
+        n_answers = self._n_answers(network, there, more_s) + self.engine.threads
+        return self.engine.refiner.seconds(self.books, self._extent(network, there, n_answers), carry)
 
-    def _extent(self, there: Sequence[int], n_answers: float) -> Extent:
-        beside = sum(there) - max(there, default=0)
+    def _extent(self, network: str, there: Answered, n_answers: float) -> Extent:
+        beside = sum(n for other, n in there.items() if other != network)
         return Extent(self.n_frames, self.n_worked, self.size, n_answers, beside)
 
-    def _n_answers(self, there: Sequence[int], left_s: float) -> float:
-        """About how many frames one network will have been asked about when so many seconds are over."""
-        each_s = min(self.engine.costs.predict(kind, 1.0) for kind in self.kinds.values())
+    def _n_answers(self, network: str, there: Answered, left_s: float) -> float:
+        """About how many frames a network will have been asked about when so many seconds are over."""
+        each_s = self.engine.costs.predict(self.kinds[network], 1.0)
         more = self.engine.threads * max(left_s, 0.0) / max(each_s, 1e-9)
-        return min(float(self.n_worked), max(there, default=0) + more)
+        return min(float(self.n_worked), there.get(network, 0) + more)

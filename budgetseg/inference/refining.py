@@ -112,7 +112,7 @@ class Refiner(Protocol):
     def carries(self) -> Mapping[str, float]:
         """How answers may come to other frames, and what share of the time that is left this may take."""
 
-    def worth(self, extent: Extent, carry: str) -> float:
+    def worth(self, extent: Extent, carry: str, network: str) -> float:
         """What labels are worth that come about so; more is better, -inf where supervoxels' own are better."""
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:

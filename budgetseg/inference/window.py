@@ -27,7 +27,7 @@ from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint
 from budgetseg.inference.state import ENABLED, full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
-from budgetseg.supervoxels.blocks import BLOCKS, cut_blocks
+from budgetseg.supervoxels.blocks import cut_blocks
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
 __all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "Known", "Step", "WindowRun"]
@@ -110,6 +110,7 @@ class WindowRun:
         self.trace: list[Step] = []
         self.closings: list[tuple[int, int | None]] = []  # after how many steps, and with how many moves
         self.stopped: Callable[[], bool] = lambda: False
+        self.network: str | None = None  # to be asked, where it matters which: known before the first decision
         self._lock = Lock()
         self._episode: Episode | None = None
 
@@ -148,7 +149,7 @@ class WindowRun:
 
     def _segment(self, n: int, latest_s: float) -> Supervoxels:
         """Supervoxels; LateError where the first of the frames took so long that the rest would not be in time."""
-        if self.engine.tier == BLOCKS:
+        if self.engine.has_blocks:
             return cut_blocks(self.frames.shape[:3], n)
         began_s, n_frames, n_done = self._now_s(), len(self.frames), 0
 
@@ -185,7 +186,7 @@ class WindowRun:
     def _begin(self, share: float) -> None:
         """Before the first decision: with such a share of the full cost to spend."""
         enabled, known = self._start
-        self.policy, selection = self.engine.strategy(share)
+        self.policy, selection = self.engine.strategy(share, self.network)
         n_labels = self.engine.classifiers.n_labels
         self._episode = Episode.begin(self.world, n_labels, np.inf, selection, self.seed, enabled)
         if known is not None:
@@ -234,7 +235,7 @@ class WindowRun:
         """
         if self._episode is None:
             full_s = full_cost(self.world, self.engine.counted)
-            if self.engine.tier != BLOCKS:  # a few blocks say nothing of supervoxels
+            if not self.engine.has_blocks:  # a few blocks say nothing of supervoxels
                 self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
             full_s *= self.engine.costs.pace
             self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))

@@ -7,11 +7,14 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.engine import Strategy
 from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.models.bundle import Model
-from budgetseg.policy import plan_policy, random_policy
+from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.policy.static import NOT_COUNTED, plan_for
 
 __all__ = ["POLICIES", "counted", "strategy_of"]
+
+Decide = Callable[[float], tuple[LinearPolicy, Selection]]
+"""From the share of the full cost that may be spent to who decides, and who is considered first."""
 
 UNUSUAL = ("hof", "mbh", NOT_COUNTED)
 """Descriptors that a run without plan or policy leaves out, since they cost most."""
@@ -30,14 +33,31 @@ def strategy_of(model: Model, policy: str | None = None, selection: Selection | 
         raise UsageError(f"no policy '{policy}'; choose from {', '.join(POLICIES)}")
     decide = POLICIES[policy](model)
 
-    def strategy(share: float) -> tuple[Chooser, Selection]:
+    def strategy(share: float, network: str | None = None) -> tuple[Chooser, Selection]:
         chooser, own = decide(share)
-        return chooser, own if selection is None else replace(selection, enabled=own.enabled)
+        own = own if selection is None else replace(selection, enabled=own.enabled)
+        return _asking(model, network, chooser, own)
 
     return strategy
 
 
-def _learned(model: Model) -> Strategy:
+def _asking(
+    model: Model, network: str | None, chooser: LinearPolicy, selection: Selection
+) -> tuple[LinearPolicy, Selection]:
+    """The same decisions, of networks about this one alone: what was learned of the usual one is taken to hold."""
+    names, networks = model.classifiers.names, model.classifiers.opinions
+    if network is None or network not in networks:
+        return chooser, selection
+    learned = [name for name in networks if name in counted(model)] or [network]
+    usual, swapped = network if network in learned else learned[0], list(names)
+    swapped[names.index(usual)], swapped[names.index(network)] = network, usual
+    enabled = [selection.enabled >> names.index(name) & 1 for name in swapped]
+    asked = [name == network or name not in networks for name in names]
+    bits = sum(1 << d for d, both in enumerate(zip(enabled, asked, strict=True)) if all(both))
+    return chooser.with_descriptors(names, swapped), replace(selection, enabled=bits)
+
+
+def _learned(model: Model) -> Decide:
     """The policy that was learned for real costs and all descriptors that count."""
     own = learned_for(model.policies, METHOD, counted(model))
     if own is None:
@@ -45,11 +65,11 @@ def _learned(model: Model) -> Strategy:
     return lambda share: (own.policy, own.selection(share))
 
 
-def _static(model: Model) -> Strategy:
+def _static(model: Model) -> Decide:
     """The plan that the model has for about such a share; where it has none, all but what costs most."""
     h, usual = model.classifiers, _usual(model)
 
-    def strategy(share: float) -> tuple[Chooser, Selection]:
+    def strategy(share: float) -> tuple[LinearPolicy, Selection]:
         plan = plan_for(model.plans, share, counted(model))
         if plan is None:
             return usual, Selection()
@@ -58,7 +78,7 @@ def _static(model: Model) -> Strategy:
     return strategy
 
 
-def _usual(model: Model) -> Chooser:
+def _usual(model: Model) -> LinearPolicy:
     h = model.classifiers
     wanted = [d for d, name in enumerate(h.names) if name not in UNUSUAL] or list(range(len(h.names)))
     if not wanted:
@@ -66,10 +86,10 @@ def _usual(model: Model) -> Chooser:
     return plan_policy(wanted, len(h.names), h.n_labels)
 
 
-def _random(model: Model) -> Strategy:
+def _random(model: Model) -> Decide:
     chooser = random_policy(len(model.classifiers.names), model.classifiers.n_labels)
     return lambda _: (chooser, Selection())
 
 
-POLICIES: dict[str, Callable[[Model], Strategy]] = {"learned": _learned, "static": _static, "random": _random}
+POLICIES: dict[str, Callable[[Model], Decide]] = {"learned": _learned, "static": _static, "random": _random}
 """What `budgetseg label --policy` takes."""

@@ -21,7 +21,7 @@ from budgetseg.video import VideoSource
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
 
 TRACE = "trace.json"
-FORMAT = 4
+FORMAT = 5
 STEP = ("region", "descriptor", "at_s", "spent_s", "shared_s")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 

@@ -138,11 +138,16 @@ def test_more_answers_about_more_frames_are_worth_more_and_more_so_where_they_fo
     few, many = (Extent(N_FRAMES, N_FRAMES, SIZE[::-1], n) for n in (2.0, 9.0))
     some = few._replace(n_worked=3)
     for carry in (COARSE, FINE):
-        assert refiner.worth(some, carry) < refiner.worth(few, carry) < refiner.worth(many, carry) <= 0
+        assert (
+            refiner.worth(some, carry, "dcnn")
+            < refiner.worth(few, carry, "dcnn")
+            < refiner.worth(many, carry, "dcnn")
+            <= 0
+        )
     # What is copied is the same however many frames were read; from afar, labels of supervoxels are better.
-    assert refiner.worth(some, COPY) == refiner.worth(few, COPY) < refiner.worth(many, COPY) < 0
-    assert refiner.worth(few._replace(n_frames=200), COPY) == -math.inf
-    assert refiner.worth(few, COPY) < refiner.worth(few, COARSE) < refiner.worth(few, FINE)
+    assert refiner.worth(some, COPY, "dcnn") == refiner.worth(few, COPY, "dcnn") < refiner.worth(many, COPY, "dcnn") < 0
+    assert refiner.worth(few._replace(n_frames=200), COPY, "dcnn") == -math.inf
+    assert refiner.worth(few, COPY, "dcnn") < refiner.worth(few, COARSE, "dcnn") < refiner.worth(few, FINE, "dcnn")
     assert refiner.seconds(books(refiner), few, COPY) < refiner.seconds(books(refiner), few, COARSE)
 
 

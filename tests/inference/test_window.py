@@ -480,7 +480,7 @@ def spent_both_ways(
     engine: Engine, frames: UInt8, policy: Chooser, selection: Selection, share: float
 ) -> tuple[float, float]:
     """Seconds live, and simulated over what was foretold, from the same seed."""
-    engine = replace(engine, strategy=lambda _: (policy, selection))
+    engine = replace(engine, strategy=lambda *_: (policy, selection))
     run = prepared(engine, frames, seed=3)
     h, budget_s = engine.classifiers, share * run.full_s()
     values, _ = measure(run.scene, engine.descriptors)

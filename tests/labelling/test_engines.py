@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 
 from budgetseg.datasets.synthetic import CLASSES
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
+from budgetseg.frames.refine import FrameRefiner
 from budgetseg.inference.floor import Floor
 from budgetseg.inference.label import label_video
 from budgetseg.inference.ledger import Books, Ledger
@@ -174,8 +178,43 @@ def test_what_can_be_refined_in_time_gets_better_with_it(seeing: LoadedModel) ->
     each_s = engine.costs.predict(prospect.kinds["dcnn"], 1.0) / engine.threads
     too_short_s = 0.9 * (LEAST - 1) * each_s
     assert prospect.best(too_short_s) is None
-    assert prospect.best(too_short_s, [LEAST]) is not None  # answers that are there already
+    assert prospect.best(too_short_s, {"dcnn": LEAST}) is not None  # answers that are there already
     assert Prospect(replace(engine, refiner=None), prospect.books, 9, 9, SIZE[::-1]).best(math.inf) is None
+
+
+def test_the_better_of_two_networks_is_asked_where_there_is_time_for_enough_frames(seeing: LoadedModel) -> None:
+    engine, frames, costs = seeing.labeller.engine, seeing.labeller.frames, CostModel()
+    assert frames is not None
+    (one,) = frames.networks.values()
+    assert isinstance(one, OnnxNetwork)
+    descriptors = [NetworkDescriptor(name, one) for name in ("dcnn", "dcnn_large")]
+    for descriptor, seconds in zip(descriptors, (0.01, 0.1), strict=True):
+        for _ in range(20):
+            costs.observe(descriptor.source.kind, 1.0, seconds)
+    refiner = FrameRefiner(replace(frames, networks={own.name: one for own in descriptors}), SIZE[::-1])
+    stages = StageCosts({"frames paint 2": 1e-9, "frames flow coarse 2": 1e-9, "frames flow fine 2": 1e-8})
+    engine = replace(engine, descriptors=descriptors, costs=costs, refiner=refiner)
+    prospect = Prospect(engine, Books(Ledger(None), stages), 100, 100, SIZE[::-1])
+    ways = [prospect.best(left_s) for left_s in np.geomspace(0.02, 20, 40).tolist()]
+    asked = [way.network for way in ways if way is not None]
+    assert asked == sorted(asked)  # first the small one, from some time on the large one
+    assert set(asked) == {"dcnn", "dcnn_large"}
+    little_s = 0.1
+    alone, much_said = prospect.best(little_s), prospect.best(little_s, {"dcnn_large": 50})
+    assert alone is not None
+    assert much_said is not None
+    assert (alone.network, much_said.network) == ("dcnn", "dcnn_large")
+
+
+def test_all_blocks_of_a_time_look_at_one_frame_of_a_network(seeing: LoadedModel, street: Path) -> None:
+    frames, needed = np.stack([frame.pixels for frame in open_video(street)] * 4), {}
+    for tier in seeing.labeller.engine.tiers:
+        run = WindowRun(seeing.labeller.engine.of_tier(tier), frames, Ledger(None), time.perf_counter())
+        run.prepare(20)
+        (network,), boxes = run.engine.descriptors, run.scene.supervoxels.graph.boxes
+        needed[tier] = {(first, len(network.needs(run.scene, k))) for k, (first, *_) in enumerate(boxes.tolist())}
+    assert needed[BLOCKS] == {(first, 1) for first in range(0, len(frames), 16)}
+    assert max(n for _, n in needed["fast"]) == 3
 
 
 def test_supervoxels_are_blocks_where_fast_ones_would_take_much_of_the_time_and_labels_are_refined(
