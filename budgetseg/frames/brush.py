@@ -57,7 +57,7 @@ class Hurried:
     end_s : when all must be done
     n_frames, n_copies : to be painted, and to be copied at any rate
     threads : that paint
-    frame_s, sharp_s : of a thread for a frame: to fuse and paint it, to follow its edges on top
+    frame_s, plain_s, sharp_s : of a thread for a frame: to fuse and paint it, to paint it, to follow its edges instead
     copy_s : of all threads, to copy a frame
     sharp : frames painted along edges, and the seconds that this took
     skip : none
@@ -70,6 +70,7 @@ class Hurried:
     n_copies: int
     threads: int
     frame_s: float
+    plain_s: float
     sharp_s: float
     copy_s: float
     sharp: dict[int, float] = field(default_factory=dict)
@@ -108,5 +109,6 @@ class Hurried:
     @property
     def _each_s(self) -> float:
         """For a frame without its edges: what was known before, corrected by what was seen."""
-        seen_s = self.threads * (self.now_s() - self._started_s) - sum(list(self.sharp.values()))
+        sharp_s = list(self.sharp.values())
+        seen_s = self.threads * (self.now_s() - self._started_s) - sum(sharp_s) + len(sharp_s) * self.plain_s
         return (KNOWN * self.frame_s + max(seen_s, 0.0)) / (KNOWN + len(self._painted))

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Evidence, Painting, n_heard
-from budgetseg.frames.plan import COPY, REACH
+from budgetseg.frames.evidence import Evidence, Painting, n_heard, reach_at
+from budgetseg.frames.plan import COPY
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Books, Entry, Ledger
 
@@ -15,6 +15,8 @@ SLACK = 1.1
 """A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
 KNOWN = 2.0
 """What was known before counts as so many questions."""
+TELLING = 0.25
+"""Share of what is painted that must be painted plainly, so that something can be learned of it."""
 COPY_S = 4e-10
 """Seconds a pixel to copy labels: too few are copied at a time to learn it."""
 HEARD_WORK = 22.0
@@ -48,8 +50,9 @@ class PaintingCosts:
         if carry == COPY:
             return self.copy_s(n_frames) + self._painting_s(n_frames * self._n_pixels / frames_a_key)
         by_network = sorted(self._evidence.n_answers())
-        beside = (2 * REACH + 1) * sum(by_network[:-1])
-        return self._painting_s(self._work(n_frames * n_heard(frames_a_key) + beside + n_told))
+        apart = self._evidence.apart
+        beside = (2 * reach_at(apart) + 1) * sum(by_network[:-1])
+        return self._painting_s(self._work(n_frames * n_heard(frames_a_key, apart) + beside + n_told))
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""
@@ -62,6 +65,11 @@ class PaintingCosts:
         return len(frames) * each_s + len({*frames} & {*painting.sharp}) * self.sharp_s
 
     @property
+    def plain_s(self) -> float:
+        """To paint a frame of which it is known what it is."""
+        return self._painting_s(self._n_pixels)
+
+    @property
     def sharp_s(self) -> float:
         """To paint a frame along its edges, on top of painting it."""
         return self.books.foretold_s(self._line("sharpen"), self._n_pixels)
@@ -70,13 +78,17 @@ class PaintingCosts:
         """Of so many pairs of frames."""
         self.books.book("flow", n_pairs * self._n_pixels, seconds, self._line(f"flow {carry}"))
 
-    def painted(self, carry: str, n_keys: int, n_late: int, seconds: float) -> None:
-        """All frames were, by so many key frames, but for those that came too late."""
-        n_frames = self._evidence.n_frames
+    def painted(self, carry: str, n_keys: int, left_out: tuple[int, int], seconds: float) -> None:
+        """All frames were, by so many key frames, but for those that came too late, or were painted along edges."""
+        n_frames, (n_late, n_sharp) = self._evidence.n_frames, left_out
         work = (n_keys - n_late) * self._n_pixels
         if carry != COPY:
             work = self._work(self._evidence.n_sources) * (n_frames - n_late) / n_frames
-        self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
+        plainly = work - n_sharp * self._n_pixels
+        if plainly > TELLING * work:
+            self.books.book(PAINTING, plainly, max(seconds, 0.0), self._line("paint"))
+        else:
+            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(plainly), seconds)
 
     def painted_again(self, painting: Painting, frames: Collection[int], seconds: float) -> None:
         """Some frames were."""

@@ -11,15 +11,16 @@ from typing import Protocol
 import numpy as np
 
 from budgetseg.frames import carry as by
+from budgetseg.frames.apart import N_PAIRS, apart_by, changed
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.order import spread
-from budgetseg.frames.plan import COPY, FINE, REACH
+from budgetseg.frames.plan import COARSE, COPY, FINE, REACH
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting", "Told", "heard", "n_heard"]
+__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting", "Told", "heard", "n_heard", "reach_at"]
 
 NEAR = 2.0
-"""A key frame at a distance of d frames counts 1 / (d + NEAR)."""
+"""A key frame at a distance of d frames of usual video counts 1 / (d + NEAR)."""
 WORTH = {"dcnn": 0.25}
 """What networks count where there is another; 1 for all that are not named."""
 
@@ -63,6 +64,7 @@ class Painting:
     network : whose labels are copied, where they are
     late : frames for which there was no time, with the labels of the nearest frame that has some
     sharp : frames with labels along their edges
+    apart : how far frames were taken to lie from each other, in frames of usual video
     """
 
     n_read: int
@@ -71,6 +73,7 @@ class Painting:
     network: str
     late: tuple[int, ...] = ()
     sharp: tuple[int, ...] = ()
+    apart: float = 1.0
 
 
 class Told(Protocol):
@@ -96,6 +99,7 @@ class Evidence:
     again, again_s : frames that were painted again then, along their edges, and the seconds that this took
     told : what is known of frames beside what networks said of them; None where there is nothing
     has_labels : whether frames for which there is no time have labels that are better than those of the nearest
+    apart : how far frames lie from each other, in frames of usual video
     """
 
     n_frames: int
@@ -109,6 +113,7 @@ class Evidence:
     again_s: float = 0.0
     told: "Told | None" = None
     has_labels: bool = False
+    apart: float = 1.0
     _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
     _small: dict[int, UInt8] = field(default_factory=dict)
     _greys: dict[int, Float32] = field(default_factory=dict)
@@ -159,6 +164,21 @@ class Evidence:
         flow = by.step_flow(later, earlier, self.cells, carry == FINE)
         self._flows[*pair, carry] = flow / np.float32(pair[1] - pair[0])
 
+    def look_apart(self, crew: Crew) -> None:
+        """Find out how far apart frames lie, if there are any to look at."""
+        pairs = list(pairwise(self.decoded))
+        some = pairs[:: -(-len(pairs) // N_PAIRS)] if pairs else []
+        changes: dict[tuple[int, int], float] = {}
+
+        def look(pair: tuple[int, int]) -> None:
+            self.find_flow(pair, COARSE)
+            earlier, later = (self._greys[number] for number in pair)
+            changes[pair] = changed(later, earlier, self._flows[*pair, COARSE] * np.float32(pair[1] - pair[0]))
+
+        crew.each(some, look)
+        if some:  # in their order, whichever was first
+            self.apart = apart_by([changes[pair] for pair in some], float(np.mean(np.diff(some))))
+
     def _reduced(self, number: int) -> UInt8:
         small = self._small.get(number)
         if small is None:
@@ -203,7 +223,7 @@ class Evidence:
         keys = {name: set(own) for name, own in self.answers.items()}
         for ask in asks:
             keys.setdefault(ask.network, set()).add(ask.frame)
-        return heard({name: sorted(own) for name, own in keys.items()}, self.n_frames)
+        return heard({name: sorted(own) for name, own in keys.items()}, self.n_frames, self.apart)
 
     def _labelling(
         self,
@@ -300,7 +320,10 @@ class Evidence:
         grey, is_one, sources = self._greys.get(t, blank), len(self.answers) == 1, []
         for network, key in hears:
             answer, worth = self.answers[network][key], 1.0 if is_one else WORTH.get(network, 1.0)
-            seen, weight = blank if t not in self._greys else self._greys[key], worth / (abs(key - t) + NEAR)
+            seen, weight = (
+                blank if t not in self._greys else self._greys[key],
+                worth / (self.apart * abs(key - t) + NEAR),
+            )
             sources.append(by.Source(answer.probabilities, answer.top, seen, chains[key][t], weight))
         if told is not None:
             still = np.zeros((*self.cells, 2), np.float32)
@@ -333,27 +356,35 @@ class Brush(Protocol):
         """Write the labels of a frame to `out` (H, W); its pixels may not be known."""
 
 
-def heard(keys: Mapping[str, Sequence[int]], n_frames: int) -> list[list[tuple[str, int]]]:
+def heard(keys: Mapping[str, Sequence[int]], n_frames: int, apart: float = 1.0) -> list[list[tuple[str, int]]]:
     """For each frame the networks and key frames that it hears: the nearest on both sides, and all within reach.
 
     A key frame hears itself and those within reach. Of a network that counts less than another, only those are heard.
+    Frames lie `apart` as so many of usual video; where none is within reach of another, key frames hear none beside.
     """
+    reach = reach_at(apart)
+    alone = {key for places in keys.values() for key in places} if reach == 0 else set()
     hears: list[list[tuple[str, int]]] = [[] for _ in range(n_frames)]
     best = max((WORTH.get(network, 1.0) for network in keys), default=1.0)
     for network, places in keys.items():
         is_best = WORTH.get(network, 1.0) == best
         for t, own in enumerate(hears):
-            first, end = bisect_left(places, t - REACH), bisect_right(places, t + REACH)
+            first, end = bisect_left(places, t - reach), bisect_right(places, t + reach)
             after = bisect_left(places, t)
-            if is_best and (after == len(places) or places[after] != t):
+            if is_best and t not in alone and (after == len(places) or places[after] != t):
                 first, end = min(first, max(after - 1, 0)), max(end, min(after + 1, len(places)))
             own.extend((network, key) for key in places[first:end])
     return hears
 
 
-def n_heard(frames_a_key: float) -> float:
-    """About how many key frames a frame hears, where every so many are key frames."""
-    return max(2.0, (2 * REACH + 1) / frames_a_key)
+def reach_at(apart: float) -> int:
+    """From how many frames away key frames are heard beside the nearest, where frames lie so far apart."""
+    return int(REACH / apart)
+
+
+def n_heard(frames_a_key: float, apart: float = 1.0) -> float:
+    """About how many key frames a frame hears, where every so many are key frames, which may hear themselves alone."""
+    return max(2.0 - 1.0 / frames_a_key, (2 * reach_at(apart) + 1) / frames_a_key)
 
 
 def _chains_to(key: int, first: int, last: int, steps: Sequence[Float32], cells: tuple[int, int]) -> dict[int, Float32]:

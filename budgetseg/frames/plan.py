@@ -32,10 +32,12 @@ STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Of the frames that are decoded."""
 
 REACH = 3
-"""Key frames no farther than so many frames are heard beside the nearest."""
+"""Key frames no farther than so many frames of usual video are heard beside the nearest."""
 
 LOSS = {FINE: 0.09, COARSE: 0.14, COPY: 0.56}
 """Points lost for a second frame to a key frame."""
+NOT_FOUND = 3.0
+"""Where frames lie so far apart, fine flow finds no more of one in another than coarse."""
 FAR = 20.0
 """So many frames from key frame to key frame lose twice as much for each of them."""
 ALONE = 0.4
@@ -119,15 +121,23 @@ class Plan:
 
 
 def choose(
-    n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int] = STRIDES
+    n_frames: int,
+    budget_s: float,
+    prices: Prices,
+    recipes: Sequence[Recipe],
+    strides: Sequence[int] = STRIDES,
+    apart: float = 1.0,
 ) -> Plan | None:
-    """The plan that promises most of those that fit; None where none does, which leaves the most frequent class."""
-    plans = _plans(n_frames, budget_s, prices, recipes, strides)
+    """The plan that promises most of those that fit; None where none does, which leaves the most frequent class.
+
+    Frames lie `apart` as so many of usual video.
+    """
+    plans = _plans(n_frames, budget_s, prices, recipes, strides, apart)
     return max((plan for plan in plans if plan.foreseen_s <= budget_s), key=lambda plan: plan.score, default=None)
 
 
 def _plans(
-    n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int]
+    n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int], apart: float
 ) -> Iterator[Plan]:
     for stride, carry, sharp in product(strides, CARRIES, (False, True)):
         if sharp and carry == COPY:
@@ -144,11 +154,23 @@ def _plans(
                 n_keys = max(1, have, min(n_decoded, have + int(min(left_s / key_s, n_frames))))
             painting_s = prices.paint_s(carry, n_frames / n_keys)
             foreseen_s = base_s + painting_s + max(n_keys - have, 0) * key_s
-            score = recipe.quality - loss(n_frames / n_keys - 1, stride - 1, carry) + sharp * SHARP_GAIN / stride
+            lost = loss(n_frames / n_keys - 1, stride - 1, carry, apart)
+            score = recipe.quality - lost + sharp * SHARP_GAIN / stride
             yield Plan(recipe, n_keys, stride, carry, sharp, foreseen_s, score)
 
 
-def loss(away: float, skipped: float, carry: str) -> float:
-    """Points lost by frames that are no key frames, and by those not decoded."""
+def loss(away: float, skipped: float, carry: str, apart: float = 1.0) -> float:
+    """Points lost by frames that are no key frames, and by those not decoded.
+
+    Parameters
+    ----------
+    away : frames to each key frame, beside itself
+    skipped : frames to each that is decoded, beside itself
+    carry : how labels come to other frames
+    apart : how far frames lie from each other, in frames of usual video
+    """
     alone = ALONE if carry == COPY else 0.0
-    return LOSS[carry] * away * (1 + away / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped + alone
+    each = LOSS[COARSE if carry == FINE and apart > NOT_FOUND else carry]
+    share = min(2 * away / (1 + away), 1.0)  # where more than every second is a key frame, fewer frames lose
+    far, skipped = apart * max(away, 1.0), apart * skipped
+    return share * each * far * (1 + far / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped + alone

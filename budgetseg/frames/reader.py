@@ -23,6 +23,7 @@ class Reader:
     Attributes
     ----------
     line : what the costs of reading are known by
+    rate : of the video, frames a second
     can_skip : whether frames can be left out without decoding them
     may_leave_out : whether that may yet be so, by reading only frames that decode without others
     alone : numbers of those, where it was decided; None for any
@@ -34,7 +35,7 @@ class Reader:
             source = replace(source, clip=replace(source.clip, threads=threads))
         self._source, self._stream, self._at = source, iter(source), 0
         self._times: dict[int, int] = {}
-        self.line = f"decode {source.clip.path.suffix}"
+        self.line, self.rate = f"decode {source.clip.path.suffix}", source.rate
         self.can_skip, self.may_leave_out = source.can_skip, isinstance(source.clip, Container)
         self.alone: Sequence[int] | None = None
         self.n_decoded = 0

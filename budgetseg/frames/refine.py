@@ -10,14 +10,15 @@ from itertools import islice
 
 import numpy as np
 
+from budgetseg.frames.apart import foretell_apart
 from budgetseg.frames.brush import Again
 from budgetseg.frames.costs import PaintingCosts
 from budgetseg.frames.crew import Crew, one_thread_each
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Ask, Evidence, Painting
+from budgetseg.frames.evidence import Ask, Evidence, Painting, reach_at
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import More, Painter
-from budgetseg.frames.plan import COARSE, COPY, FINE, REACH, loss, recipes_for
+from budgetseg.frames.plan import COARSE, COPY, FINE, loss, recipes_for
 from budgetseg.inference.ledger import Books
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
 from budgetseg.types import Float32, UInt8
@@ -56,10 +57,22 @@ class FrameRefiner:
         """As of `Refiner`."""
         return MOST
 
+    def foretell_apart(self, rate: float) -> float:
+        """As of `Refiner`."""
+        return foretell_apart(rate)
+
+    def apart(self, pictures: UInt8, stride: int) -> float:
+        """As of `Refiner`."""
+        evidence = Evidence(len(pictures) * stride, self.engine.cells)
+        evidence.frames = dict(zip(range(0, evidence.n_frames, stride), pictures, strict=True))
+        with one_thread_each(), Crew(self.engine.threads) as crew:
+            evidence.look_apart(crew)
+        return evidence.apart
+
     def worth(self, extent: Extent, carry: str, network: str) -> float:
         """As of `Refiner`: points of mean IoU, against an answer of the cheapest network about every frame."""
         skipped = 0.0 if carry == COPY else extent.n_frames / max(extent.n_worked, 1) - 1
-        lost = loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry)
+        lost = loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry, extent.apart)
         return self._quality.get(network, 0.0) - lost if lost < WORST else -np.inf
 
     @cached_property
@@ -69,9 +82,9 @@ class FrameRefiner:
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """As of `Refiner`."""
-        evidence = Evidence(extent.n_frames, self.engine.cells)
+        evidence = Evidence(extent.n_frames, self.engine.cells, apart=extent.apart)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        told = extent.n_worked + (2 * REACH + 1) * extent.n_beside
+        told = extent.n_worked + (2 * reach_at(extent.apart) + 1) * extent.n_beside
         painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), told)
         ready_s = books.foretold_s(self._line, extent.n_answers + extent.n_beside)
         return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s
@@ -150,7 +163,7 @@ class FrameRefiner:
             evidence.paint(crew, refined.carry, evidence.loudest, out, brush)
 
     def _evidence(self, crew: Crew, seen: Seen, carry: str, n_frames: int) -> Evidence:
-        evidence = Evidence(n_frames, self.engine.cells)
+        evidence = Evidence(n_frames, self.engine.cells, apart=seen.apart)
         worked = range(0, n_frames, seen.stride)
         evidence.frames = dict(zip(worked, seen.pictures, strict=False))  # the video may end before the last
         if carry != COPY:  # what is copied, is copied as it is

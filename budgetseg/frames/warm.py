@@ -51,7 +51,7 @@ class _Street(Reader):
     """Frames that are there already."""
 
     def __init__(self, frames: UInt8) -> None:
-        self._frames, self.line = frames, ""
+        self._frames, self.line, self.rate = frames, "", 25.0
         self.can_skip, self.may_leave_out, self.alone, self.n_decoded = True, False, None, 0
 
     def read(self, numbers: Sequence[int], late: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, UInt8]]:  # noqa: ARG002

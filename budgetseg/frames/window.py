@@ -16,6 +16,7 @@ import numpy as np
 
 from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.errors import VideoError
+from budgetseg.frames.apart import foretell_apart
 from budgetseg.frames.brush import Again
 from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
@@ -73,7 +74,8 @@ class WindowRun:
         now_s: Callable[[], float],
     ) -> None:
         self.engine, self.span, self.size = engine, span, size
-        self.evidence = Evidence(len(span), engine.cells)
+        self.evidence = Evidence(len(span), engine.cells, apart=foretell_apart(reader.rate))
+        self._has_looked = False
         self.paintings: list[Painting] = []
         self.sures: list[UInt8] = []  # (T, h, w), how sure the labels of each painting are at the cells
         self.ledger = ledger
@@ -95,7 +97,8 @@ class WindowRun:
 
     def plan(self, left_s: float, decoding: float = 1.0) -> Plan | None:
         """The best plan for so many seconds, if decoding costs so many times what is known of it; None for none."""
-        return choose(len(self.span), left_s, self._prices(decoding), self._questions.recipes, self._reading.strides)
+        recipes, strides = self._questions.recipes, self._reading.strides
+        return choose(len(self.span), left_s, self._prices(decoding), recipes, strides, self.evidence.apart)
 
     def full_s(self) -> float:
         """Seconds that everything would cost."""
@@ -183,6 +186,7 @@ class WindowRun:
         """Do again what was done, and write the labels of each painting to one of `outs` (T, H, W)."""
         for painting, out in zip(paintings, outs, strict=True):
             self.recall(read[: painting.n_read], asks[: painting.n_asks])
+            self.evidence.apart = painting.apart
             if painting.carry == PRIOR:
                 self._paint_prior(out)
                 continue
@@ -197,6 +201,9 @@ class WindowRun:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
         if self._reader.n_decoded == 0:
             raise VideoError("the video gives no frame; check the file")
+        if not self._has_looked:
+            self.evidence.look_apart(self._crew)
+            self._has_looked = True
         if not self.evidence.answers and self.evidence.frames:
             self._ask_first(end_s)
         if not self.evidence.answers:
@@ -335,7 +342,7 @@ class WindowRun:
     def paint(self, painting: Painting, end_s: float, out: UInt8) -> None:
         """Write labels to `out` in a way; frames after `end_s` are copied."""
         late, sharp = self.painter.paint(painting.carry, painting.network, end_s, self._new_sure(), out)
-        self.paintings.append(replace(painting, late=late, sharp=sharp))
+        self.paintings.append(replace(painting, late=late, sharp=sharp, apart=self.evidence.apart))
 
     def paint_again(self, painting: Painting, out: UInt8) -> None:
         """Write labels to `out` as it was done before."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -102,9 +102,15 @@ class Floor:
 
     def _worth(self, plan: Plan, left_s: float, n_frames: int) -> float:
         """What labels of so many frames by a plan are worth where so many seconds are left for descriptors."""
-        prospect = Prospect(self.engine, self._books, n_frames, -(-n_frames // plan.stride), self.full.size)
+        n_worked, apart = -(-n_frames // plan.stride), self._apart
+        prospect = Prospect(self.engine, self._books, n_frames, n_worked, self.full.size, apart)
         best = None if plan.colour_only else prospect.best(left_s)
         return -np.inf if best is None else best.worth
+
+    @cached_property
+    def _apart(self) -> float:
+        """How far frames lie from each other, by their rate."""
+        return 1.0 if self.engine.refiner is None else self.engine.refiner.foretell_apart(self.source.rate)
 
     def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:
         """What so many of the frames of a plan, or all, cost, if decoding costs so many times what is known of it."""

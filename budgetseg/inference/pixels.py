@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
@@ -36,13 +37,22 @@ class Pixels:
     """
 
     def __init__(self, run: WindowRun, stride: int, size: tuple[int, int]) -> None:
-        self._run, self._stride = run, stride
+        self._run, self._stride, self._size = run, stride, size
         self._refiner = run.engine.refiner
         self._way: Outlook | None = None
         self._told = -np.inf, 0.0  # when it was last told what this costs, and what
-        n_worked = len(run.frames)
-        self._prospect = Prospect(run.engine, run.books, n_worked * stride, n_worked, size)
-        self._kinds = self._prospect.kinds
+
+    @cached_property
+    def _prospect(self) -> Prospect:
+        """Of the window, by what its frames look like."""
+        run, n_worked = self._run, len(self._run.frames)
+        apart = 1.0 if self._refiner is None else self._refiner.apart(run.pictures, self._stride)
+        return Prospect(run.engine, run.books, n_worked * self._stride, n_worked, self._size, apart)
+
+    @property
+    def _kinds(self) -> Mapping[str, str]:
+        """Of resources, by the network that makes them."""
+        return self._prospect.kinds
 
     def plan(self, left_s: float, least: int = LEAST) -> None:
         """Whether it is worth it where so many seconds are left, how, and by which network."""
@@ -159,7 +169,7 @@ class Pixels:
         certain = np.eye(closed.probabilities.shape[1], dtype=np.float32)[closed.labels]
         opinions = np.float32(0.5) * (closed.probabilities + certain)
         ids, rough = run.scene.supervoxels.ids, run.engine.has_blocks
-        return Seen(self._stride, run.pictures, answers, ids, opinions, rough)
+        return Seen(self._stride, run.pictures, answers, ids, opinions, rough, self._prospect.apart)
 
     def _asked(self, answers: Answers) -> dict[str, dict[int, Float32]]:
         """What networks say of frames; they are asked where they were not yet."""

@@ -55,6 +55,7 @@ class Prospect:
     books : foretell what that costs
     n_frames, n_worked : how many there are, and how many of them are worked on
     size : rows and columns of a frame of the video
+    apart : how far frames of the video lie from each other, in frames of usual video
     """
 
     engine: Engine
@@ -62,6 +63,7 @@ class Prospect:
     n_frames: int
     n_worked: int
     size: tuple[int, int]
+    apart: float = 1.0
 
     @cached_property
     def kinds(self) -> Mapping[str, str]:
@@ -100,7 +102,7 @@ class Prospect:
 
     def _extent(self, network: str, there: Answered, n_answers: float) -> Extent:
         beside = sum(n for other, n in there.items() if other != network)
-        return Extent(self.n_frames, self.n_worked, self.size, n_answers, beside)
+        return Extent(self.n_frames, self.n_worked, self.size, n_answers, beside, self.apart)
 
     def _n_answers(self, network: str, there: Answered, left_s: float) -> float:
         """About how many frames a network will have been asked about when so many seconds are over."""

@@ -26,6 +26,7 @@ class Extent(NamedTuple):
     size : rows and columns of a frame of the video
     n_answers : frames that one network will have been asked about
     n_beside : answers of others
+    apart : how far frames of the video lie from each other, in frames of usual video
     """
 
     n_frames: int
@@ -33,6 +34,7 @@ class Extent(NamedTuple):
     size: tuple[int, int]
     n_answers: float
     n_beside: int = 0
+    apart: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,7 @@ class Seen:
     ids : (t, h, w), the supervoxels of their pixels
     opinions : (N, L), what the supervoxels are
     rough : whether they are blocks, whose labels are worse than those of another frame nearby
+    apart : how far frames of the video lie from each other, in frames of usual video
     """
 
     stride: int
@@ -55,6 +58,7 @@ class Seen:
     ids: Int32
     opinions: Float32
     rough: bool = False
+    apart: float = 1.0
 
 
 class Clock(NamedTuple):
@@ -111,6 +115,12 @@ class Refiner(Protocol):
     @property
     def carries(self) -> Mapping[str, float]:
         """How answers may come to other frames, and what share of the time that is left this may take."""
+
+    def foretell_apart(self, rate: float) -> float:
+        """How far frames of a video lie from each other, in frames of usual video, by their rate alone."""
+
+    def apart(self, pictures: UInt8, stride: int) -> float:
+        """The same, as some of them show (t, h, w, 3), every so many of the video."""
 
     def worth(self, extent: Extent, carry: str, network: str) -> float:
         """What labels are worth that come about so; more is better, -inf where supervoxels' own are better."""

@@ -122,7 +122,7 @@ def _window_sources(
         hears = [[(painting.network, _nearest(done, t))] for t in range(window.n_frames)]
     else:
         done = sorted(set(range(window.n_frames)) - set(painting.late))
-        hears = heard(keys, window.n_frames)
+        hears = heard(keys, window.n_frames, painting.apart)
     found: dict[int, Mapping[str, Any]] = {}
     for number in numbers:
         at = number - first if painting.carry == COPY else _nearest(done, number - first)

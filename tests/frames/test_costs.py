@@ -45,7 +45,7 @@ def test_a_question_that_was_cut_off_teaches_only_where_it_took_longer_than_was_
 @pytest.mark.parametrize("carry", [COPY, FINE])
 def test_painting_is_foretold_as_it_was_seen(costs: WindowCosts, carry: str) -> None:
     for _ in range(20):
-        costs.painted(carry, 6, 0, 0.3)
+        costs.painted(carry, 6, (0, 0), 0.3)
     if carry == COPY:
         assert costs.paint_s(COPY, 2.0) == pytest.approx(0.3 + costs.copy_s(12))
     assert costs.paint_s(carry, 1.0) > costs.paint_s(carry, 4.0)
