@@ -91,7 +91,8 @@ class Pixels:
         """Write better labels to `out` (T, H, W) before the deadline; None where that cannot be.
 
         Networks are asked about more frames first, where there is time: nothing was left to compute for supervoxels, or
-        nothing that fits, since they look at three frames each.
+        nothing that fits, since they look at three frames each. A dearer one is where the one that was planned has said
+        all that it can.
         """
         if self._refiner is None or self._way is None or self._run.stopped():
             return None
@@ -107,7 +108,8 @@ class Pixels:
             return clock.end_s - SAFETY * self._prospect.seconds(way.network, way.carry, there) - now_s()
 
         with cutting_off(resources, left_s):
-            self._ask_on(self._refiner, askings[way.network], left_s)
+            for asking in list(askings.values())[list(askings).index(way.network) :]:
+                self._ask_on(self._refiner, asking, left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
             return self._refiner.refine(self._run.books, self.seen(), way.carry, clock, out, list(askings.values()))
 
