@@ -363,11 +363,11 @@ def heard(keys: Mapping[str, Sequence[int]], n_frames: int, apart: float = 1.0) 
     Frames lie `apart` as so many of usual video; where none is within reach of another, key frames hear none beside.
     """
     reach = reach_at(apart)
-    alone = {key for places in keys.values() for key in places} if reach == 0 else set()
+    alone = set[int]().union(*keys.values()) if reach == 0 else set[int]()
     hears: list[list[tuple[str, int]]] = [[] for _ in range(n_frames)]
     best = max((WORTH.get(network, 1.0) for network in keys), default=1.0)
     for network, places in keys.items():
-        is_best = WORTH.get(network, 1.0) == best
+        is_best = WORTH.get(network, 1.0) == best or reach == 0
         for t, own in enumerate(hears):
             first, end = bisect_left(places, t - reach), bisect_right(places, t + reach)
             after = bisect_left(places, t)

@@ -51,6 +51,15 @@ def test_painting_is_foretold_as_it_was_seen(costs: WindowCosts, carry: str) -> 
     assert costs.paint_s(carry, 1.0) > costs.paint_s(carry, 4.0)
 
 
+def test_of_frames_that_were_nearly_all_painted_along_edges_nothing_is_learned(costs: WindowCosts) -> None:
+    before = costs.paint_s(COPY, 2.0)
+    costs.painted(COPY, 6, (0, 6), 0.3)
+    assert costs.paint_s(COPY, 2.0) == before
+    assert costs.books.ledger.stages["fusing and pixels"].spent_s == pytest.approx(0.3)
+    costs.painted(COPY, 6, (0, 3), 3.0)
+    assert costs.paint_s(COPY, 2.0) > before
+
+
 def test_nothing_that_was_decoded_teaches_nothing(costs: WindowCosts) -> None:
     before = costs.decode_s(1)
     costs.decoded(0, 3.0)

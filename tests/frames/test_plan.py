@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetseg.frames.plan import COARSE, COPY, FINE, STRIDES, Prices, choose, recipes_for
+from budgetseg.frames.plan import ALONE, CARRIES, COARSE, COPY, FINE, STRIDES, Prices, choose, loss, recipes_for
 
 RECIPES = recipes_for(["dcnn", "dcnn_large"])
 FLOW_S = {FINE: 0.001, COARSE: 0.0005, COPY: 0.0}
@@ -56,3 +56,20 @@ def test_a_network_that_is_not_ours_is_asked_in_one_view_and_in_two() -> None:
         ("mynet", 1),
         ("mynet", 2),
     ]
+
+
+@pytest.mark.parametrize("ms", [8, 12, 16])
+def test_where_frames_lie_apart_the_small_network_sees_all_rather_than_the_large_one_some(ms: float) -> None:
+    film, slides = (choose(100, 0.1 * ms, prices(100), RECIPES, apart=apart) for apart in (1.0, 20.0))
+    assert film is not None
+    assert slides is not None
+    assert (film.recipe.network, film.n_keys < 100) == ("dcnn_large", True)
+    assert (slides.recipe.network, slides.n_keys, slides.stride) == ("dcnn", 100, 1)
+
+
+@pytest.mark.parametrize("carry", CARRIES)
+@pytest.mark.parametrize("apart", [1.0, 20.0])
+def test_more_key_frames_never_lose_more(carry: str, apart: float) -> None:
+    losses = [loss(100 / n_keys - 1, 0, carry, apart) for n_keys in range(1, 101)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] == (ALONE if carry == COPY else 0)
