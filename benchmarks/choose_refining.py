@@ -65,20 +65,21 @@ def by_counts(root: Path, work: Path, networks: Path) -> None:
     samples, subset, known = samples_of(tables), h.subset_of(ASKED), []
     for k, (video, table) in enumerate(zip(dataset.videos("train"), tables, strict=True)):
         frames = video.video().frames
-        said = _answers(networks, frames)
+        said = answers_of(networks, frames)
         opinions = np.array(fitted.out_of_fold[samples.video == k][:, subset])
         ids = segment(frames, len(table.truth)).ids
         known.append(_Known(Seen(1, frames, {"dcnn": said}, ids, opinions), video.labels()))
     network = OnnxNetwork(read_card(networks / "dcnn.onnx"), 1)
     refiner = refine.FrameRefiner(FrameEngine({"dcnn": network}, h.prior.astype(np.float32)), network.size[::-1])
-    _print_head("counts", [f"{n} frames asked" for n in KEYS])
+    print_head("counts", [f"{n} frames asked" for n in KEYS])
     for counts in COUNTS:
         with patch.object(refine, "COUNTS", counts):
-            cells = [_figures(sum(_confusion(refiner, one, n, n_labels) for one in known)) for n in KEYS]
+            cells = [figures_of(sum(_confusion(refiner, one, n, n_labels) for one in known)) for n in KEYS]
         print(f"| {counts:g} | {' | '.join(cells)} |", flush=True)
 
 
-def _answers(networks: Path, frames: UInt8) -> dict[int, Float32]:
+def answers_of(networks: Path, frames: UInt8) -> dict[int, Float32]:
+    """What networks that have not seen a frame say of it, by its number."""
     paths = stand_ins(networks, "dcnn", frames)
     opened = {path: OnnxNetwork(read_card(path), 1) for path in dict.fromkeys(paths) if path is not None}
     return {t: opened[path](frames[t]) for t, path in enumerate(paths) if path is not None}
@@ -118,14 +119,14 @@ def by_shares(root: Path, model: Path, repeats: int) -> None:
         whole: Int64 = np.sum([one.sum(axis=0) for one in found], axis=0)
         return whole
 
-    _print_head("budget, ms a video", list(ways))
+    print_head("budget, ms a video", list(ways))
     for budget_ms in BUDGETS_MS:
         found: dict[str, list[Int64]] = {name: [] for name in ways}
         for seed in range(repeats + 1):  # the first time costs are learned
             for name, way in ways.items():
                 with way():  # type: ignore[attr-defined]
                     found[name].append(at(budget_ms, seed, engines[name]))
-        print(f"| {budget_ms} | {' | '.join(_figures(sum(own[1:])) for own in found.values())} |", flush=True)
+        print(f"| {budget_ms} | {' | '.join(figures_of(sum(own[1:])) for own in found.values())} |", flush=True)
 
 
 def _own(engine: Engine) -> Engine:
@@ -136,11 +137,13 @@ def _own(engine: Engine) -> Engine:
     return replace(engine, stages=stages, refiner=refiner)
 
 
-def _print_head(first: str, names: Sequence[str]) -> None:
+def print_head(first: str, names: Sequence[str]) -> None:
+    """The head of a table."""
     print(f"| {first} | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
 
 
-def _figures(confusion: Int64 | int) -> str:
+def figures_of(confusion: Int64 | int) -> str:
+    """Class average / global accuracy / mean IoU."""
     found = accuracy_of(np.asarray(confusion))
     return " / ".join(f"{100 * one:.1f}" for one in (found.class_average, found.overall, found.miou))
 

@@ -1,0 +1,130 @@
+"""What carrying labels is worth where frames lie far apart, and what it does to know that.
+
+Usage: python -m benchmarks.sparse losses ROOT NETWORKS
+       python -m benchmarks.sparse clock ROOT NETWORKS MODEL REPEATS
+
+ROOT holds camvid/ and suny/, NETWORKS the networks of both with their folds, as benchmarks/reproduce.sh collects them;
+frames are labelled by networks that have not seen them. `losses`: CamVid's training sequences, of one frame a second,
+and SUNY's training halves, of which some frames were left out: how far apart frames are found to lie, and figures where
+a network is asked about all frames, every second, and every fourth. `clock`: CamVid's training sequences within ms a
+frame, by whole frames, by the same as if all video were film, by supervoxels, whose classifiers have seen them, and by
+key frames; MODEL is one of 'budgetseg train'. All are class average / global accuracy / mean IoU.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.choose_refining import answers_of, figures_of, print_head
+from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
+from budgetseg.datasets import open_dataset
+from budgetseg.descriptors.network.card import read_card
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.network.seen import stand_ins
+from budgetseg.evaluation.accuracy import confusion_of_pixels
+from budgetseg.evaluation.wall import Timed, timed
+from budgetseg.frames import evidence, refine, window
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.plan import COARSE
+from budgetseg.inference.refining import Refined, Seen
+from budgetseg.inference.request import Request
+from budgetseg.labelling import Labeller
+from budgetseg.labelling.engines import FRAMES
+from budgetseg.models.bundle import load_model
+from budgetseg.types import Budget, Int64, UInt8
+
+LEFT_OUT = {"suny": (1, 2, 4, 8), "camvid": (1,)}
+KEYS = (1, 2, 4)
+MS_A_FRAME = (3, 5, 8, 12, 20)
+
+Way = Callable[[Timed, float, int], UInt8]
+"""(video, seconds, seed) -> labels (T, H, W)."""
+
+
+def losses(root: Path, networks: Path) -> None:
+    """Print a line for each video, and for each that some of its frames make."""
+    print_head("video", ["one frame in", "apart", *(f"asked every {k}" for k in KEYS)])
+    for name, strides in LEFT_OUT.items():
+        dataset, network = open_dataset(name, root / name), OnnxNetwork(read_card(networks / name / "dcnn.onnx"))
+        n_labels = len(dataset.classes)
+        refiner = refine.FrameRefiner(FrameEngine({"dcnn": network}, np.ones(n_labels, np.float32)), network.size[::-1])
+        for video in dataset.videos("train"):
+            frames, truth = video.video().frames, video.labels()
+            said = answers_of(networks / name, frames)
+            for stride in strides:
+                some, apart = frames[::stride], refiner.apart(frames[::stride], 1)
+                seen = Seen(1, some, {}, np.zeros(some.shape[:3], np.int32), np.ones((1, n_labels), np.float32))
+                found = []
+                for k in KEYS:
+                    asked, labels = range(0, len(some), k), np.empty(some.shape[:3], np.uint8)
+                    answers = {"dcnn": {key: said[key * stride] for key in asked}}
+                    with patch.object(refine, "COUNTS", 0.0):
+                        known = replace(seen, answers=answers, apart=apart)
+                        refiner.again(known, Refined({"dcnn": tuple(asked)}, COARSE, (), ()), labels)
+                    found.append(figures_of(confusion_of_pixels(truth[::stride], labels, n_labels)))
+                print(f"| {name} {video.name} | {stride} | {apart:.1f} | {' | '.join(found)} |", flush=True)
+
+
+def clock(root: Path, networks: Path, model: Path, repeats: int) -> None:
+    """Print a line for each budget."""
+    videos = [timed(video) for video in open_dataset("camvid", root / "camvid").videos("train")]
+    ways = [_ways(video, networks / "camvid", model) for video in videos]
+    print_head("ms a frame", list(ways[0]))
+    for ms in MS_A_FRAME:
+        found: dict[str, Int64 | int] = dict.fromkeys(ways[0], 0)
+        for seed in range(repeats):
+            for video, own in zip(videos, ways, strict=True):
+                for name, way in own.items():
+                    labels = way(video, ms * len(video.truth) / 1e3, seed)
+                    found[name] = found[name] + video.confusions(labels, 11).sum(axis=0)
+        print(f"| {ms} | {' | '.join(figures_of(own) for own in found.values())} |", flush=True)
+
+
+def _ways(video: Timed, networks: Path, model: Path) -> Mapping[str, Way]:
+    """How to label a video, by the network that has not seen it."""
+    frames, cores = np.stack([frame.pixels for frame in video.source]), os.cpu_count() or 1
+    (path,) = {path for path in stand_ins(networks, "dcnn", frames) if path is not None}
+    labeller, network = Labeller(replace(load_model(model), networks=path.parent), cores), OnnxNetwork(read_card(path))
+    labeller.choose(FRAMES)
+    costs = measure_costs(network, video.source.size, threads=cores)
+
+    def by_frames(video: Timed, budget_s: float, seed: int) -> UInt8:
+        return labeller.label_frames(video.source, Request((Budget(budget_s),), seed=seed)).labels[-1]
+
+    def as_film(video: Timed, budget_s: float, seed: int) -> UInt8:
+        with ExitStack() as stack:
+            for place, name in ((window, "foretell_apart"), (evidence, "apart_by")):
+                stack.enter_context(patch.object(place, name, lambda *_: 1.0))
+            return by_frames(video, budget_s, seed)
+
+    def by_supervoxels(video: Timed, budget_s: float, seed: int) -> UInt8:
+        return labeller.label(video.source, Request((Budget(budget_s),), seed=seed)).labels[-1]
+
+    def by_key_frames(video: Timed, budget_s: float, _: int) -> UInt8:
+        return label_keyframes_within(video.source, network, budget_s, costs, threads=cores).labels
+
+    ways: dict[str, Way] = {
+        "frames": by_frames,
+        "as if it were film": as_film,
+        "supervoxels": by_supervoxels,
+        "key frames": by_key_frames,
+    }
+    for way in (*ways.values(), *ways.values()):  # costs are learned
+        way(video, 0.01 * len(frames), 0)
+    return ways
+
+
+if __name__ == "__main__":
+    what, *words = sys.argv[1:] or [""]
+    if (what, len(words)) not in {("losses", 2), ("clock", 4)}:
+        sys.exit(__doc__)
+    if what == "losses":
+        losses(Path(words[0]), Path(words[1]))
+    else:
+        clock(Path(words[0]), Path(words[1]), Path(words[2]), int(words[3]))
