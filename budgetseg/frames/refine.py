@@ -123,7 +123,7 @@ class FrameRefiner:
                 if asking.network in evidence.answers:
                     self._ask_on(crew, evidence, painter, painting, clock, asking, out)
         numbers = {name: sorted(t // seen.stride for t in own) for name, own in evidence.answers.items()}
-        return Refined({name: tuple(own) for name, own in numbers.items()}, carry, late, sharp)
+        return Refined({name: tuple(own) for name, own in numbers.items()}, carry, late, sharp, seen.apart)
 
     def _ask_on(
         self,

@@ -42,6 +42,8 @@ ALONE = 2.0
 """Times as long a frame takes by itself: the way from key frames to it is gone for it alone."""
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
+LOOKING_S = 0.1
+"""Seconds that must be left, so that it is looked at how far frames lie apart: that takes a hundredth of it or two."""
 PRIOR = "prior"
 
 
@@ -201,7 +203,7 @@ class WindowRun:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
         if self._reader.n_decoded == 0:
             raise VideoError("the video gives no frame; check the file")
-        if not self._has_looked:
+        if not self._has_looked and end_s - self._now_s() > LOOKING_S:
             self.evidence.look_apart(self._crew)
             self._has_looked = True
         if not self.evidence.answers and self.evidence.frames:

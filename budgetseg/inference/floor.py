@@ -21,6 +21,7 @@ __all__ = ["FLOOR_SHARE", "REDUCING", "REFINED_SHARE", "Floor", "foretell_share"
 
 REDUCING = "reducing"  # frames as they were read to those that are worked on
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, faster ones leave more for descriptors
+STRANGERS = 3.0  # frames of usual video; where as much lies between frames, none is left out for a network's sake
 FEWER = 4  # times fewer blocks: pixels get their labels from networks, and each block takes time that these need
 
 
@@ -98,18 +99,19 @@ class Floor:
         def worth(one: Plan, own_s: float) -> float:
             return self._worth(one, left_s - own_s, n)
 
-        return choose_plan(plan, left_s, floor_s, longest_stride, REFINED_SHARE, worth)
+        share = REFINED_SHARE if self.apart < STRANGERS else FLOOR_SHARE
+        return choose_plan(plan, left_s, floor_s, longest_stride, share, worth)
 
     def _worth(self, plan: Plan, left_s: float, n_frames: int) -> float:
         """What labels of so many frames by a plan are worth where so many seconds are left for descriptors."""
-        n_worked, apart = -(-n_frames // plan.stride), self._apart
-        prospect = Prospect(self.engine, self._books, n_frames, n_worked, self.full.size, apart)
+        n_worked = -(-n_frames // plan.stride)
+        prospect = Prospect(self.engine, self._books, n_frames, n_worked, self.full.size, self.apart)
         best = None if plan.colour_only else prospect.best(left_s)
         return -np.inf if best is None else best.worth
 
     @cached_property
-    def _apart(self) -> float:
-        """How far frames lie from each other, by their rate."""
+    def apart(self) -> float:
+        """How far frames lie from each other, by their rate, in frames of usual video."""
         return 1.0 if self.engine.refiner is None else self.engine.refiner.foretell_apart(self.source.rate)
 
     def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:

@@ -232,7 +232,7 @@ class _Job:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
         before, painted = list(self.done.ledgers), []
         refined: list[Refined | None] = []
-        pixels = Pixels(run, self.plan.stride, self.full.size)
+        pixels = Pixels(run, self.plan.stride, self.full.size, self.floor.apart)
         prior = self.engine.classifiers.prior.astype(np.float32)
         opinions = [np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))] * self.n_early
         for j, (window_s, total_s) in enumerate(self._budgets_s(run, pixels, n_done)):

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from dataclasses import replace
 from threading import Lock
 
 import numpy as np
@@ -20,6 +20,8 @@ __all__ = ["Pixels"]
 
 MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
+LOOKING_S = 0.1
+"""Seconds that must be left, so that it is looked at how far frames lie apart: that takes a hundredth of it or two."""
 OFTEN_S = 0.002
 """How long what it costs is told again before it is found out anew."""
 TURNS_S, MOST_TURNS = 0.012, 0.006
@@ -34,28 +36,24 @@ class Pixels:
     run : the window, whose supervoxels have labels when it comes to this
     stride : every so many frames of the video one is worked on
     size : rows and columns of a frame of the video
+    apart : how far frames of the video lie from each other, in frames of usual video, as far as is known before it is
+        looked at them
     """
 
-    def __init__(self, run: WindowRun, stride: int, size: tuple[int, int]) -> None:
-        self._run, self._stride, self._size = run, stride, size
+    def __init__(self, run: WindowRun, stride: int, size: tuple[int, int], apart: float = 1.0) -> None:
+        self._run, self._stride = run, stride
         self._refiner = run.engine.refiner
         self._way: Outlook | None = None
         self._told = -np.inf, 0.0  # when it was last told what this costs, and what
-
-    @cached_property
-    def _prospect(self) -> Prospect:
-        """Of the window, by what its frames look like."""
-        run, n_worked = self._run, len(self._run.frames)
-        apart = 1.0 if self._refiner is None else self._refiner.apart(run.pictures, self._stride)
-        return Prospect(run.engine, run.books, n_worked * self._stride, n_worked, self._size, apart)
-
-    @property
-    def _kinds(self) -> Mapping[str, str]:
-        """Of resources, by the network that makes them."""
-        return self._prospect.kinds
+        n_worked = len(run.frames)
+        self._prospect = Prospect(run.engine, run.books, n_worked * stride, n_worked, size, apart)
+        self._kinds, self._has_looked = self._prospect.kinds, False
 
     def plan(self, left_s: float, least: int = LEAST) -> None:
         """Whether it is worth it where so many seconds are left, how, and by which network."""
+        if self._refiner is not None and not self._has_looked and left_s > LOOKING_S:
+            apart = self._refiner.apart(self._run.pictures, self._stride)
+            self._prospect, self._has_looked = replace(self._prospect, apart=apart), True
         self._way, self._told = self._prospect.best(left_s, self._n_there(), least), (-np.inf, 0.0)
 
     @property
@@ -156,7 +154,8 @@ class Pixels:
     def again(self, refined: Refined, out: UInt8) -> None:
         """As it was done before."""
         if self._refiner is not None:
-            self._refiner.again(self._seen(self._asked(refined.answers)), refined, out)
+            seen = self._seen(self._asked(refined.answers))
+            self._refiner.again(replace(seen, apart=refined.apart), refined, out)
 
     def seen(self) -> Seen:
         """What is known."""

@@ -6,11 +6,10 @@ Where networks see whole frames and labels are refined by what they say, blocks 
 of that: `Floor.in_time`.
 
 The floor is what labelling costs with no descriptor at all: decoding, supervoxels, closing, pixels. A budget is short
-where that would take more than half of it, or three tenths where labels are refined after it, unless they would lose
-much by it: descriptors of a few large supervoxels tell more than many without any.
+where that would take more than half of it, or three tenths where labels are refined after it, unless frames lie so far
+apart that none can stand for another: descriptors of a few large supervoxels tell more than many without any.
 """
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -20,7 +19,6 @@ __all__ = ["BLOCKS_INSTEAD", "LADDER", "Plan", "cheapest", "choose_plan", "small
 
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
 SAME = 0.1  # of the worth of a plan: nothing is given up for so little
-CLEARLY = 2.0  # more: what is foretold of little time may not hold
 BLOCKS_INSTEAD = "blocks instead of supervoxels"
 LEAST_DENSITY = 16  # supervoxels a frame; fewer cost no less time, and say less than smaller frames do
 SMALLEST_SIDE = 64  # pixels
@@ -104,17 +102,13 @@ def choose_plan(
 ) -> Plan:
     """Of the plans of the ladder whose floor is such a share of the budget, the first of about the highest worth.
 
-    One with a larger floor, up to `FLOOR_SHARE`, where it is worth clearly more. Where no floor is as small, the last;
-    the prior where that does not fit at all. `worth` is told of a plan and its floor.
+    Where no floor is, the last; the prior where that does not fit at all. `worth` is told of a plan and its floor.
     """
     floors = [(plan, floor_s(plan)) for plan in _ladder(full, longest_stride)]
-    worths = [(plan, own_s, worth(plan, own_s)) for plan, own_s in floors if own_s <= FLOOR_SHARE * budget_s]
-    small = [own for own in worths if own[1] <= share * budget_s]
-    most = max((own for *_, own in small), default=-math.inf)
-    larger = [own for own in worths if own[2] > most + CLEARLY]
-    if fitting := larger or small:
-        most = max(own for *_, own in fitting)
-        return next(plan for plan, _, own in fitting if own >= most - SAME)
+    fitting = [(plan, own_s) for plan, own_s in floors if own_s <= share * budget_s]
+    if fitting:
+        worths = [worth(*own) for own in fitting]
+        return next(plan for (plan, _), own in zip(fitting, worths, strict=True) if own >= max(worths) - SAME)
     last, last_s = floors[-1]
     return last if last_s <= budget_s else replace(last, prior=True)
 

@@ -93,12 +93,14 @@ class Refined:
     carry : how they came to other frames
     late : frames of the window for which there was no time, with the labels of supervoxels, or of another frame
     sharp : frames with labels along their edges
+    apart : how far frames of the video were taken to lie from each other
     """
 
     answers: Answers
     carry: str
     late: tuple[int, ...]
     sharp: tuple[int, ...]
+    apart: float = 1.0
 
 
 class Refiner(Protocol):

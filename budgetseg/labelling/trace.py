@@ -241,7 +241,7 @@ def _read_refined(stored: Mapping[str, Any] | None, n_frames: int) -> Refined | 
     if not all(0 <= k < n_frames for own in answers.values() for k in own) or stored["carry"] not in CARRIES:
         raise ValueError("frames that are not there, or an unknown way to carry labels")
     late, sharp = (tuple(map(int, stored[name])) for name in ("late", "sharp"))
-    return Refined(answers, str(stored["carry"]), late, sharp)
+    return Refined(answers, str(stored["carry"]), late, sharp, float(stored["apart"]))
 
 
 def _read_plan(stored: Mapping[str, Any]) -> Plan:
