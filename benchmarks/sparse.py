@@ -11,6 +11,7 @@ frame, by whole frames, by the same as if all video were film, by supervoxels, w
 key frames; MODEL is one of 'budgetseg train'. All are class average / global accuracy / mean IoU.
 """
 
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -32,6 +33,7 @@ from budgetseg.evaluation.wall import Timed, timed
 from budgetseg.frames import evidence, refine, window
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.plan import COARSE
+from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.refining import Refined, Seen
 from budgetseg.inference.request import Request
 from budgetseg.labelling import Labeller
@@ -58,7 +60,8 @@ def losses(root: Path, networks: Path) -> None:
             frames, truth = video.video().frames, video.labels()
             said = answers_of(networks / name, frames)
             for stride in strides:
-                some, apart = frames[::stride], refiner.apart(frames[::stride], 1)
+                some = frames[::stride]
+                apart = refiner.apart(Books(Ledger(None), refiner.engine.stages), some, 1, math.inf) or 1.0
                 seen = Seen(1, some, {}, np.zeros(some.shape[:3], np.int32), np.ones((1, n_labels), np.float32))
                 found = []
                 for k in KEYS:
@@ -73,7 +76,8 @@ def losses(root: Path, networks: Path) -> None:
 
 def clock(root: Path, networks: Path, model: Path, repeats: int) -> None:
     """Print a line for each budget."""
-    videos = [timed(video) for video in open_dataset("camvid", root / "camvid").videos("train")]
+    dataset = open_dataset("camvid", root / "camvid")
+    videos = [timed(video) for video in dataset.videos("train")]
     ways = [_ways(video, networks / "camvid", model) for video in videos]
     print_head("ms a frame", list(ways[0]))
     for ms in MS_A_FRAME:
@@ -82,7 +86,7 @@ def clock(root: Path, networks: Path, model: Path, repeats: int) -> None:
             for video, own in zip(videos, ways, strict=True):
                 for name, way in own.items():
                     labels = way(video, ms * len(video.truth) / 1e3, seed)
-                    found[name] = found[name] + video.confusions(labels, 11).sum(axis=0)
+                    found[name] = found[name] + video.confusions(labels, len(dataset.classes)).sum(axis=0)
         print(f"| {ms} | {' | '.join(figures_of(own) for own in found.values())} |", flush=True)
 
 

@@ -1,7 +1,8 @@
 """Descriptors of a supervoxel's pixels in three of its frames.
 
 Which three hardly matters for what they say, but for what they cost: what was made of a frame is free for whoever asks
-next. So supervoxels agree on frames: those that a power of two divides, the largest that leaves three.
+next. So supervoxels agree on frames: those that a power of two divides, the largest that leaves three. Blocks, which
+all live as long, do with the one in the middle.
 """
 
 from abc import abstractmethod
@@ -130,6 +131,8 @@ def _keys(kind: str, first: int, end: int, least: int) -> tuple[Key, ...]:
 @lru_cache(maxsize=1 << 12)
 def _agreed_frames(first: int, end: int, least: int = LEAST) -> Int64:
     """The agreed frames of one supervoxel, each once: every call asks, and arrays of one take longer."""
+    if least == 1:
+        return np.array([(first + end) // 2], np.int64)
     step = 1
     while (end - 1) // (2 * step) - (first - 1) // (2 * step) >= least and 2 * step <= end - first:
         step *= 2
@@ -140,12 +143,16 @@ def _agreed_frames(first: int, end: int, least: int = LEAST) -> Int64:
 def agreed_frames(first: Int32, end: Int32, least: int = LEAST) -> Int32:
     """Frames to look at of supervoxels that live from `first` to before `end`, (N, 3), rising; repeated where fewer.
 
+    Of one alone, the middle, which is for those that all live as long.
+
     >>> agreed_frames(np.array([3, 6, 6]), np.array([60, 15, 8]))
     array([[16, 32, 48],
            [ 6, 10, 14],
            [ 6,  6,  7]])
     """
     lives = end - first
+    if least == 1:
+        return np.repeat((first + end)[:, None] // 2, LEAST, axis=1)
     step = np.ones_like(first)
     for power in 2 ** np.arange(1, int(lives.max(initial=1)).bit_length()):
         enough = (end - 1) // power - (first - 1) // power >= least

@@ -1,8 +1,8 @@
-"""How far apart the frames of a video lie: in frames of usual video, at some 25 frames a second.
+"""How far apart the frames of a video lie: in frames of usual video, of a dozen frames a second and more.
 
 What is carried from frame to frame is worth less the more has changed from one to the next. Frames a second apart are
-strangers to each other where the camera drives, and where it stands still they are not; so frames are looked at as soon
-as there are some, and until then their rate tells.
+strangers to each other where the camera drives, and where it stands still they are not; so some are looked at when they
+are there, if there is time, and until then their rate tells.
 """
 
 from collections.abc import Sequence
@@ -43,6 +43,9 @@ def changed(later: Float32, earlier: Float32, step: Float32) -> float:
 
 
 def apart_by(changes: Sequence[float], gap: float) -> float:
-    """How far apart frames lie where so much has changed between some that are `gap` frames from each other."""
-    mean = sum(changes) / len(changes)
-    return min(max((mean**2 - ALIKE**2) / CHANGE**2 / gap, 1.0), MOST)
+    """How far apart frames lie where so much has changed between some that are `gap` frames from each other.
+
+    The median counts, since a cut may lie between two of them.
+    """
+    usual = sorted(changes)[(len(changes) - 1) // 2]
+    return min(max((usual**2 - ALIKE**2) / CHANGE**2 / gap, 1.0), MOST)

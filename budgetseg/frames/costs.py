@@ -1,10 +1,13 @@
 """What labelling a window frame by frame costs: foretold by what it took before, and learned from what it takes now."""
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
+from budgetseg.frames.apart import N_PAIRS
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Evidence, Painting, n_heard, reach_at
-from budgetseg.frames.plan import COPY
+from budgetseg.frames.plan import COARSE, COPY
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Books, Entry, Ledger
 
@@ -15,6 +18,8 @@ SLACK = 1.1
 """A question must fit even if it takes so many times what others took, and the last: one that is cut off is lost."""
 KNOWN = 2.0
 """What was known before counts as so many questions."""
+LOOKING, LOOKING_S = 0.02, 0.1
+"""Share of the time that is left which looking at frames may take, and seconds that must be left for it."""
 TELLING = 0.25
 """Share of what is painted that must be painted plainly, so that something can be learned of it."""
 COPY_S = 4e-10
@@ -42,6 +47,18 @@ class PaintingCosts:
     def flow_s(self, carry: str, n_pairs: int) -> float:
         """To find the flow of so many pairs of frames."""
         return 0.0 if carry == COPY else self.books.foretold_s(self._line(f"flow {carry}"), n_pairs * self._n_pixels)
+
+    def may_look(self, left_s: float) -> bool:
+        """Whether, where so many seconds are left, it may be looked at how far apart frames lie."""
+        return left_s > LOOKING_S and self.flow_s(COARSE, N_PAIRS) < LOOKING * left_s
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """It is looked at now; too little is done to learn from it."""
+        started = time.perf_counter()
+        yield
+        entry = self.books.ledger.stages.setdefault("flow", Entry())
+        entry.add(self.flow_s(COARSE, N_PAIRS), time.perf_counter() - started)
 
     def paint_s(self, carry: str, frames_a_key: float, n_told: int | None = None) -> float:
         """To carry, fuse and paint all frames, where every so many are key frames; something else speaks of n_told."""
@@ -88,7 +105,7 @@ class PaintingCosts:
         if plainly > TELLING * work:
             self.books.book(PAINTING, plainly, max(seconds, 0.0), self._line("paint"))
         else:
-            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(plainly), seconds)
+            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(plainly), max(seconds, 0.0))
 
     def painted_again(self, painting: Painting, frames: Collection[int], seconds: float) -> None:
         """Some frames were."""

@@ -80,12 +80,12 @@ class Told(Protocol):
     """What something other than networks says of frames."""
 
     def __call__(self, t: int) -> tuple[Float32, float] | None:
-        """Probabilities (h, w, L) of a frame and how much they count, a key frame beside it being 1 / (1 + NEAR)."""
+        """Probabilities (h, w, L) of a frame and how much they count; the frame's own answer counts 1 / NEAR."""
 
 
 @dataclass(eq=False)
 class Evidence:
-    """All that is known of a window; it only grows.
+    """All that is known of a window; it only grows, but for how far apart its frames are taken to lie.
 
     Attributes
     ----------
@@ -165,9 +165,9 @@ class Evidence:
         self._flows[*pair, carry] = flow / np.float32(pair[1] - pair[0])
 
     def look_apart(self, crew: Crew) -> None:
-        """Find out how far apart frames lie, if there are any to look at."""
+        """Find out how far apart frames lie; there must be two at least."""
         pairs = list(pairwise(self.decoded))
-        some = pairs[:: -(-len(pairs) // N_PAIRS)] if pairs else []
+        some = pairs[:: -(-len(pairs) // N_PAIRS)]
         changes: dict[tuple[int, int], float] = {}
 
         def look(pair: tuple[int, int]) -> None:
@@ -176,8 +176,7 @@ class Evidence:
             changes[pair] = changed(later, earlier, self._flows[*pair, COARSE] * np.float32(pair[1] - pair[0]))
 
         crew.each(some, look)
-        if some:  # in their order, whichever was first
-            self.apart = apart_by([changes[pair] for pair in some], float(np.mean(np.diff(some))))
+        self.apart = apart_by(list(changes.values()), float(np.mean(np.diff(some))))
 
     def _reduced(self, number: int) -> UInt8:
         small = self._small.get(number)
@@ -360,7 +359,8 @@ def heard(keys: Mapping[str, Sequence[int]], n_frames: int, apart: float = 1.0) 
     """For each frame the networks and key frames that it hears: the nearest on both sides, and all within reach.
 
     A key frame hears itself and those within reach. Of a network that counts less than another, only those are heard.
-    Frames lie `apart` as so many of usual video; where none is within reach of another, key frames hear none beside.
+    Frames lie `apart` as so many of usual video. Where none is within reach of another, key frames hear none beside,
+    and all others the nearest of every network.
     """
     reach = reach_at(apart)
     alone = set[int]().union(*keys.values()) if reach == 0 else set[int]()

@@ -66,6 +66,8 @@ class WindowTrace:
         sound = all(0 <= t < n_frames for t in read) and all(ask.frame in read for ask in asks)
         if not sound or any(not one.n_read <= len(read) or not one.n_asks <= len(asks) for one in paintings):
             raise ValueError("frames that are not there")
+        if not all(one.apart >= 1 for one in paintings):
+            raise ValueError("frames lie apart by one at least")
         return cls(n_frames, read, asks, paintings)
 
 

@@ -139,7 +139,8 @@ def choose(
 def _plans(
     n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int], apart: float
 ) -> Iterator[Plan]:
-    for stride, carry, sharp in product(strides, CARRIES, (False, True)):
+    carries = CARRIES if apart <= NOT_FOUND else (COARSE, COPY)
+    for stride, carry, sharp in product(strides, carries, (False, True)):
         if sharp and carry == COPY:
             continue
         n_decoded = -(-n_frames // stride)

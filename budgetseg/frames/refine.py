@@ -26,7 +26,7 @@ from budgetseg.types import Float32, UInt8
 __all__ = ["FrameRefiner"]
 
 COUNTS = 0.03
-"""What supervoxels count, where a key frame at a distance of d frames counts 1 / (d + 2)."""
+"""What supervoxels count, where a key frame at a distance of d frames of usual video counts 1 / (d + 2)."""
 MOST = {FINE: 0.3, COARSE: 0.45, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
 
@@ -61,11 +61,14 @@ class FrameRefiner:
         """As of `Refiner`."""
         return foretell_apart(rate)
 
-    def apart(self, pictures: UInt8, stride: int) -> float:
+    def apart(self, books: Books, pictures: UInt8, stride: int, left_s: float) -> float | None:
         """As of `Refiner`."""
         evidence = Evidence(len(pictures) * stride, self.engine.cells)
+        costs = PaintingCosts(books, evidence, pictures.shape[1:3], self.engine.threads)
+        if not costs.may_look(left_s) or len(pictures) < 2:
+            return None
         evidence.frames = dict(zip(range(0, evidence.n_frames, stride), pictures, strict=True))
-        with one_thread_each(), Crew(self.engine.threads) as crew:
+        with one_thread_each(), Crew(self.engine.threads) as crew, costs.looking():
             evidence.look_apart(crew)
         return evidence.apart
 
@@ -84,7 +87,8 @@ class FrameRefiner:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells, apart=extent.apart)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        told = extent.n_worked + (2 * reach_at(extent.apart) + 1) * extent.n_beside
+        beside = max((2 * reach_at(extent.apart) + 1) * extent.n_beside, 2 * extent.n_frames if extent.n_beside else 0)
+        told = extent.n_worked + beside  # of the better of two networks all frames hear the nearest answers
         painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), told)
         ready_s = books.foretold_s(self._line, extent.n_answers + extent.n_beside)
         return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s
@@ -109,7 +113,8 @@ class FrameRefiner:
             if not evidence.answers:
                 return None
             if not painter.find_flow(carry, clock.end_s):
-                extent = Extent(len(out), len(evidence.frames), out.shape[1:], max(evidence.n_answers()))
+                n_answers = max(evidence.n_answers())
+                extent = Extent(len(out), len(evidence.frames), out.shape[1:], n_answers, apart=seen.apart)
                 if clock.now_s() > clock.end_s or not (
                     seen.rough or self.worth(extent, COPY, evidence.loudest) > -np.inf
                 ):

@@ -42,8 +42,6 @@ ALONE = 2.0
 """Times as long a frame takes by itself: the way from key frames to it is gone for it alone."""
 KEPT = 0.5
 """Share of the frames for which time to follow edges is kept from questions; more are done if there is time."""
-LOOKING_S = 0.1
-"""Seconds that must be left, so that it is looked at how far frames lie apart: that takes a hundredth of it or two."""
 PRIOR = "prior"
 
 
@@ -155,6 +153,8 @@ class WindowRun:
             least_s = SAFETY * self._costs.paint_s(COPY, float(len(self.span)))
             least_s += self.engine.threads * min(self._ask_s().values())
             end_s = self._reading.read(plan.stride, end_s, least_s, rest)
+            if self._look(end_s):
+                end_s = self._read_more(end_s, least_s, rest)
             plan = self._begin(end_s)
         self._say_plan(plan)
         if plan is None:
@@ -203,9 +203,6 @@ class WindowRun:
         """The first key frames, and flow; the plan after that, None where no network has anything to say."""
         if self._reader.n_decoded == 0:
             raise VideoError("the video gives no frame; check the file")
-        if not self._has_looked and end_s - self._now_s() > LOOKING_S:
-            self.evidence.look_apart(self._crew)
-            self._has_looked = True
         if not self.evidence.answers and self.evidence.frames:
             self._ask_first(end_s)
         if not self.evidence.answers:
@@ -214,6 +211,24 @@ class WindowRun:
         if not self.painter.find_flow(plan.carry, end_s):
             plan = replace(plan, carry=COPY)
         return plan
+
+    def _look(self, end_s: float) -> bool:
+        """Look how far apart frames lie, once, if there is time; whether that is farther than was thought."""
+        if self._has_looked or len(self.evidence.frames) < 2 or not self._costs.may_look(end_s - self._now_s()):
+            return False
+        before, self._has_looked = self.evidence.apart, True
+        with self._costs.looking():
+            self.evidence.look_apart(self._crew)
+        return self.evidence.apart > before
+
+    def _read_more(self, end_s: float, least_s: float, rest: Rest | None) -> float:
+        """Frames that were left out since they were thought to be alike; when labels must be there."""
+        self._reading.is_done = not self._reader.can_skip or self._reader.alone is not None
+        plan = self.plan(end_s - self._now_s())
+        if plan is not None and plan.stride < self._reading.stride:
+            end_s = self._reading.read(plan.stride, end_s, least_s, rest)
+        self._reading.is_done = True
+        return end_s
 
     def _ask_first(self, end_s: float) -> None:
         """By the plan, a question for each thread; one to the cheapest network, where no plan fits any more."""

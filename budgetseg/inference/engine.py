@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 from budgetseg.classifiers.subsets import SubsetClassifiers
@@ -84,8 +85,11 @@ class Engine:
         """
         if name is None or name == self.tier:
             return self
-        own = replace(self, tier=name)
-        return replace(own, descriptors=[_glancing(one) for one in self.descriptors]) if own.has_blocks else own
+        return self._of_blocks if name == BLOCKS else replace(self, tier=name)
+
+    @cached_property
+    def _of_blocks(self) -> "Engine":
+        return replace(self, tier=BLOCKS, descriptors=[_glancing(one) for one in self.descriptors])
 
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
         """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""

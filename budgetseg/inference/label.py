@@ -15,6 +15,7 @@ from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.floor import REDUCING, Floor
 from budgetseg.inference.garbage import no_collection
+from budgetseg.inference.known import Known
 from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.pixels import Pixels
@@ -23,7 +24,7 @@ from budgetseg.inference.refining import Refined
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
-from budgetseg.inference.window import NEVER, SAFETY, Known, WindowRun
+from budgetseg.inference.window import NEVER, SAFETY, WindowRun
 from budgetseg.types import UInt8
 from budgetseg.video import Frame, VideoSource
 
@@ -264,7 +265,8 @@ class _Job:
     def _label_until(self, deadline_s: float, run: WindowRun, pixels: Pixels, out: UInt8, after_s: float) -> bool:
         """Labels of a window, with time left to refine them, and for what comes after; whether work is left."""
         pixels.plan(deadline_s - self._now_s() - SAFETY * (run.closing_s() + after_s))
-        run.network = pixels.network
+        if not run.has_begun:
+            run.network = pixels.network
         return run.label(deadline_s, out, lambda: after_s + pixels.seconds(), lambda: not pixels.may_ask)
 
     def _budgets_s(self, run: WindowRun, pixels: Pixels, n_done: int) -> list[tuple[float, float]]:

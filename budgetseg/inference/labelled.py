@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from budgetseg.inference.known import Known, Step
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.refining import Answers, Refined
-from budgetseg.inference.window import Known, Step
 from budgetseg.types import Float32, Int32, UInt8
 
 __all__ = ["Earlier", "Labelled", "Why"]

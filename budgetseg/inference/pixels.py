@@ -20,8 +20,6 @@ __all__ = ["Pixels"]
 
 MARGIN, MARGIN_S = 0.004, 0.001
 """Share of the budget, and seconds, that are left for what cannot be foretold."""
-LOOKING_S = 0.1
-"""Seconds that must be left, so that it is looked at how far frames lie apart: that takes a hundredth of it or two."""
 OFTEN_S = 0.002
 """How long what it costs is told again before it is found out anew."""
 TURNS_S, MOST_TURNS = 0.012, 0.006
@@ -51,10 +49,14 @@ class Pixels:
 
     def plan(self, left_s: float, least: int = LEAST) -> None:
         """Whether it is worth it where so many seconds are left, how, and by which network."""
-        if self._refiner is not None and not self._has_looked and left_s > LOOKING_S:
-            apart = self._refiner.apart(self._run.pictures, self._stride)
-            self._prospect, self._has_looked = replace(self._prospect, apart=apart), True
-        self._way, self._told = self._prospect.best(left_s, self._n_there(), least), (-np.inf, 0.0)
+        run, began = self._run, time.perf_counter()
+        if self._refiner is not None and not self._has_looked:
+            apart = self._refiner.apart(run.books, run.pictures, self._stride, left_s)
+            if apart is not None:
+                self._prospect, self._has_looked = replace(self._prospect, apart=apart), True
+        left_s -= time.perf_counter() - began
+        self._way = self._prospect.best(left_s, self._n_there(), least, run.network if run.has_begun else None)
+        self._told = -np.inf, 0.0
 
     @property
     def network(self) -> str | None:
@@ -79,17 +81,17 @@ class Pixels:
 
     @property
     def may_ask(self) -> bool:
-        """Whether labels will be refined, and the cheapest network has frames left that it can be asked about."""
+        """Whether labels will be refined, and there are frames left that a network can be asked about for it."""
         if self._way is None:
             return False
-        (_, kind), *_ = self._by_cost()
-        return any((kind, k) not in self._run.live.cache for k in range(len(self._run.frames)))
+        n, there = len(self._run.frames), self._n_there()
+        return any(there[name] < n for name in self._in_turn(self._way.network))
 
     def refine(self, deadline_s: float, now_s: Callable[[], float], out: UInt8) -> Refined | None:
         """Write better labels to `out` (T, H, W) before the deadline; None where that cannot be.
 
         Networks are asked about more frames first, where there is time: nothing was left to compute for supervoxels, or
-        nothing that fits, since they look at three frames each. A dearer one is where the one that was planned has said
+        nothing that fits, since most look at three frames each. A dearer one is where the one that was planned has said
         all that it can.
         """
         if self._refiner is None or self._way is None or self._run.stopped():
@@ -106,14 +108,21 @@ class Pixels:
             return clock.end_s - SAFETY * self._prospect.seconds(way.network, way.carry, there) - now_s()
 
         with cutting_off(resources, left_s):
-            for asking in list(askings.values())[list(askings).index(way.network) :]:
-                self._ask_on(self._refiner, asking, left_s)
+            for name in self._in_turn(way.network):
+                self._ask_on(self._refiner, askings[name], left_s)
+            if not any(self._n_there().values()):  # it has nothing to say, but a cheaper one may
+                self._ask_on(self._refiner, next(iter(askings.values())), left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
             return self._refiner.refine(self._run.books, self.seen(), way.carry, clock, out, list(askings.values()))
 
     def _askings(self) -> dict[str, Asking]:
         """Who asks networks, by their names, the cheapest first."""
         return {name: self._asking(name, kind) for name, kind in self._by_cost()}
+
+    def _in_turn(self, network: str) -> list[str]:
+        """Networks that are asked where it is planned to ask one: that, and when it has said all, dearer ones."""
+        names = [name for name, _ in self._by_cost()]
+        return names[names.index(network) :]
 
     def _by_cost(self) -> list[tuple[str, str]]:
         """Networks and the resources that they make, the cheapest first."""

@@ -72,15 +72,17 @@ class Prospect:
         own = [one for one in self.engine.descriptors if isinstance(one, NetworkDescriptor) and one.name in wanted]
         return {one.name: one.source.kind for one in own}
 
-    def best(self, left_s: float, there: Answered = NOBODY, least: int = LEAST) -> Outlook | None:
+    def best(
+        self, left_s: float, there: Answered = NOBODY, least: int = LEAST, network: str | None = None
+    ) -> Outlook | None:
         """The way that promises most where so many seconds are left; None where there is no time for any.
 
-        `there` are the frames that networks were asked about before.
+        `there` are the frames that networks were asked about before; `network` is the one to ask, if that is settled.
         """
         if self.engine.refiner is None:
             return None
         each = product(self.kinds, self.engine.refiner.carries)
-        ways = [self._outlook(network, carry, left_s, there, least) for network, carry in each]
+        ways = [self._outlook(*way, left_s, there, least) for way in each if network in (None, way[0])]
         return max((way for way in ways if way is not None), key=lambda way: way.worth, default=None)
 
     def _outlook(self, network: str, carry: str, left_s: float, there: Answered, least: int) -> Outlook | None:

@@ -121,8 +121,8 @@ class Refiner(Protocol):
     def foretell_apart(self, rate: float) -> float:
         """How far frames of a video lie from each other, in frames of usual video, by their rate alone."""
 
-    def apart(self, pictures: UInt8, stride: int) -> float:
-        """The same, as some of them show (t, h, w, 3), every so many of the video."""
+    def apart(self, books: Books, pictures: UInt8, stride: int, left_s: float) -> float | None:
+        """The same, as some of them show (t, h, w, 3), every so many of the video; None where there is no time."""
 
     def worth(self, extent: Extent, carry: str, network: str) -> float:
         """What labels are worth that come about so; more is better, -inf where supervoxels' own are better."""

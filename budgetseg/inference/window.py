@@ -6,9 +6,8 @@ prepare ─► spend ─► close ─► paint, and once more with what is left
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,15 +21,16 @@ from budgetseg.inference.ahead import Ahead
 from budgetseg.inference.closing import Closed, Closing
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import NOTHING, Batch, Choice, Episode
+from budgetseg.inference.known import Known, Step
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint
 from budgetseg.inference.state import ENABLED, full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
 from budgetseg.supervoxels.blocks import cut_blocks
-from budgetseg.types import Float32, Int32, Supervoxels, UInt8
+from budgetseg.types import Supervoxels, UInt8
 
-__all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "Known", "Step", "WindowRun"]
+__all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "WindowRun"]
 
 NEVER = (0, 0)  # after how many steps, and with how many moves, labels were closed that are those of nothing: the prior
 DESCRIPTORS = "all descriptors"  # what the cost of everything is known by
@@ -44,42 +44,6 @@ SLACK = 1.2  # a descriptor must fit even if it takes so many times what is fore
 HOPE, WORTH_S = 3.0, 0.02  # times too long may be over sooner, where nothing else fits and so many seconds are left
 MANY, TOGETHER_S = 32, 5e-4  # descriptors, and seconds of them, that are chosen and computed at a time
 WORTH = 0.003  # of the budget; less than this left for descriptors is not worth going on for
-
-
-class Step(NamedTuple):
-    """A descriptor that was computed, for the trace.
-
-    Attributes
-    ----------
-    region, descriptor : of which supervoxel, and which
-    at_s : seconds since the clock started, when it was chosen
-    spent_s : what it took
-    shared_s : the part of it for what others can use, too, or that was spent waiting for it
-    """
-
-    region: int
-    descriptor: int
-    at_s: float
-    spent_s: float
-    shared_s: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What a run knows of a window, to go on from another time.
-
-    Attributes
-    ----------
-    supervoxels : of the window
-    subsets : (N,) int32, descriptors computed, as bits
-    said : (N, L) float32, H's probabilities
-    inputs : (N, d) float32, what was computed, as H scales it
-    """
-
-    supervoxels: Supervoxels
-    subsets: Int32
-    said: Float32
-    inputs: Float32
 
 
 class WindowRun:
@@ -182,6 +146,11 @@ class WindowRun:
             self._begin(1.0)
         assert self._episode is not None
         return self._episode
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there was a first decision; from then on the network that is asked is settled."""
+        return self._episode is not None
 
     def _begin(self, share: float) -> None:
         """Before the first decision: with such a share of the full cost to spend."""

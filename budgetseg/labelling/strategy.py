@@ -54,6 +54,7 @@ def _asking(
     enabled = [selection.enabled >> names.index(name) & 1 for name in swapped]
     asked = [name == network or name not in networks for name in names]
     bits = sum(1 << d for d, both in enumerate(zip(enabled, asked, strict=True)) if all(both))
+    bits = bits or 1 << names.index(network)  # none would stand for all
     return chooser.with_descriptors(names, swapped), replace(selection, enabled=bits)
 
 

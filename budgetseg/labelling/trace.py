@@ -10,10 +10,10 @@ from typing import Any
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.frames.plan import CARRIES
+from budgetseg.inference.known import Step
 from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
 from budgetseg.inference.refining import Answers, Refined
-from budgetseg.inference.window import Step
 from budgetseg.labelling.engines import SUPERVOXELS
 from budgetseg.models.bundle import Model
 from budgetseg.video import VideoSource
@@ -240,6 +240,8 @@ def _read_refined(stored: Mapping[str, Any] | None, n_frames: int) -> Refined | 
     answers = {str(name): tuple(map(int, own)) for name, own in stored["answers"].items()}
     if not all(0 <= k < n_frames for own in answers.values() for k in own) or stored["carry"] not in CARRIES:
         raise ValueError("frames that are not there, or an unknown way to carry labels")
+    if not stored["apart"] >= 1:
+        raise ValueError("frames lie apart by one at least")
     late, sharp = (tuple(map(int, stored[name])) for name in ("late", "sharp"))
     return Refined(answers, str(stored["carry"]), late, sharp, float(stored["apart"]))
 

@@ -50,20 +50,20 @@ def test_the_more_has_changed_the_farther_they_lie_and_less_so_over_a_gap() -> N
     assert found == sorted(found)
     assert (found[0], found[-1]) == (1, MOST)
     assert apart_by([0.2, 0.2], 2.0) == pytest.approx(found[3] / 2)
+    assert apart_by([0.05, 0.9, 0.05], 1.0) == apart_by([0.05, 0.9], 1.0) == 1  # a cut
 
 
 def test_nothing_to_look_at_tells_nothing() -> None:
-    assert look(np.zeros((3, 48, 64, 3), np.uint8), range(1)) == 1
     assert look(np.zeros((3, 48, 64, 3), np.uint8)) == 1  # without contrast
 
 
 def test_frames_of_a_street_lie_apart_where_most_were_left_out() -> None:
-    frames = render(1, 64, (160, 120))[0].frames
-    dense, sparse = look(frames), look(frames[::16])
+    frames = render(1, 96, (160, 120))[0].frames
+    dense, sparse = look(frames), look(frames[::32])
     assert dense == 1
     assert sparse > 3
-    assert look(frames, range(0, 64, 16)) == pytest.approx(
-        max(sparse / 16, 1)
+    assert look(frames, range(0, 96, 32)) == pytest.approx(
+        max(sparse / 32, 1)
     )  # the same, told that they were left out
 
 

@@ -10,6 +10,7 @@ import pytest
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import label_frames, replay_frames
+from budgetseg.frames.plan import COARSE, FINE
 from budgetseg.frames.reader import Reader
 from budgetseg.frames.window import WindowRun
 from budgetseg.inference.ledger import Ledger
@@ -105,7 +106,7 @@ def test_a_small_budget_leaves_no_frame_out_that_a_larger_one_has_time_for(
     labelled = label_frames(own, open_video(film), budgets(0.3, 6.0), clock=clock)
     first, second = labelled.windows[0].paintings
     assert first.n_read < second.n_read == N_FRAMES
-    assert second.carry == "fine"
+    assert second.carry in (COARSE, FINE)  # along flow, fine only where frames are alike
 
 
 @pytest.mark.parametrize("budget_s", [0.3, 0.5, 1.0, 1.5])

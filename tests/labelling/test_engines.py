@@ -207,7 +207,7 @@ def test_the_better_of_two_networks_is_asked_where_there_is_time_for_enough_fram
 
 
 def test_all_blocks_of_a_time_look_at_one_frame_of_a_network(seeing: LoadedModel, street: Path) -> None:
-    frames, needed = np.stack([frame.pixels for frame in open_video(street)] * 4), {}
+    frames, needed = np.stack([frame.pixels for frame in open_video(street)] * 3), {}  # the last block is shorter
     for tier in seeing.labeller.engine.tiers:
         run = WindowRun(seeing.labeller.engine.of_tier(tier), frames, Ledger(None), time.perf_counter())
         run.prepare(20)
