@@ -20,8 +20,8 @@ KNOWN = 2.0
 """What was known before counts as so many questions."""
 LOOKING, LOOKING_S = 0.02, 0.1
 """Share of the time that is left which looking at frames may take, and seconds that must be left for it."""
-TELLING = 0.25
-"""Share of what is painted that must be painted plainly, so that something can be learned of it."""
+PLAIN_S = 1.5e-9
+"""Seconds a pixel of a thread to paint labels: where all are painted along edges, it is not seen what this takes."""
 COPY_S = 4e-10
 """Seconds a pixel to copy labels: too few are copied at a time to learn it."""
 HEARD_WORK = 22.0
@@ -65,11 +65,13 @@ class PaintingCosts:
         n_told = self._evidence.n_told if n_told is None else n_told
         n_frames = self._evidence.n_frames
         if carry == COPY:
-            return self.copy_s(n_frames) + self._painting_s(n_frames * self._n_pixels / frames_a_key)
+            n_keys = n_frames / frames_a_key
+            return self.copy_s(n_frames) + max(self._painting_s(n_keys * self._n_pixels), n_keys * self.plain_s)
         by_network = sorted(self._evidence.n_answers())
         apart = self._evidence.apart
         beside = (2 * reach_at(apart) + 1) * sum(by_network[:-1])
-        return self._painting_s(self._work(n_frames * n_heard(frames_a_key, apart) + beside + n_told))
+        fusing_s = self._painting_s(self._work(n_frames * n_heard(frames_a_key, apart) + beside + n_told))
+        return max(fusing_s, n_frames * self.plain_s)
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""
@@ -83,8 +85,8 @@ class PaintingCosts:
 
     @property
     def plain_s(self) -> float:
-        """To paint a frame of which it is known what it is."""
-        return self._painting_s(self._n_pixels)
+        """To paint a frame of which it is known what it is, at least."""
+        return self._n_pixels * PLAIN_S / self._threads
 
     @property
     def sharp_s(self) -> float:
@@ -95,17 +97,13 @@ class PaintingCosts:
         """Of so many pairs of frames."""
         self.books.book("flow", n_pairs * self._n_pixels, seconds, self._line(f"flow {carry}"))
 
-    def painted(self, carry: str, n_keys: int, left_out: tuple[int, int], seconds: float) -> None:
-        """All frames were, by so many key frames, but for those that came too late, or were painted along edges."""
-        n_frames, (n_late, n_sharp) = self._evidence.n_frames, left_out
+    def painted(self, carry: str, n_keys: int, n_late: int, seconds: float) -> None:
+        """All frames were, by so many key frames, but for those that came too late."""
+        n_frames = self._evidence.n_frames
         work = (n_keys - n_late) * self._n_pixels
         if carry != COPY:
             work = self._work(self._evidence.n_sources) * (n_frames - n_late) / n_frames
-        plainly = work - n_sharp * self._n_pixels
-        if plainly > TELLING * work:
-            self.books.book(PAINTING, plainly, max(seconds, 0.0), self._line("paint"))
-        else:
-            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(plainly), max(seconds, 0.0))
+        self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
 
     def painted_again(self, painting: Painting, frames: Collection[int], seconds: float) -> None:
         """Some frames were."""
