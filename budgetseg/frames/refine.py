@@ -87,8 +87,7 @@ class FrameRefiner:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells, apart=extent.apart)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        beside = max((2 * reach_at(extent.apart) + 1) * extent.n_beside, 2 * extent.n_frames if extent.n_beside else 0)
-        told = extent.n_worked + beside  # of the better of two networks all frames hear the nearest answers
+        told = extent.n_worked + (2 * reach_at(extent.apart) + 1) * extent.n_beside
         painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), told)
         ready_s = books.foretold_s(self._line, extent.n_answers + extent.n_beside)
         return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s

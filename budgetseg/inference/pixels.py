@@ -92,7 +92,7 @@ class Pixels:
 
         Networks are asked about more frames first, where there is time: nothing was left to compute for supervoxels, or
         nothing that fits, since most look at three frames each. A dearer one is where the one that was planned has said
-        all that it can.
+        all that it can, a cheaper one where what is left is too short for that.
         """
         if self._refiner is None or self._way is None or self._run.stopped():
             return None
@@ -110,8 +110,9 @@ class Pixels:
         with cutting_off(resources, left_s):
             for name in self._in_turn(way.network):
                 self._ask_on(self._refiner, askings[name], left_s)
-            if not any(self._n_there().values()):  # it has nothing to say, but a cheaper one may
-                self._ask_on(self._refiner, next(iter(askings.values())), left_s)
+            if self._n_there()[way.network] < len(self._run.frames):  # there is no time for it, or it says nothing
+                for name in reversed(list(askings)[: list(askings).index(way.network)]):
+                    self._ask_on(self._refiner, askings[name], left_s)
         with cutting_off(resources, lambda: clock.end_s - now_s()):
             return self._refiner.refine(self._run.books, self.seen(), way.carry, clock, out, list(askings.values()))
 
