@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -84,12 +84,16 @@ _STOPS: dict[type[BaseException], tuple[str, int]] = {
     KeyboardInterrupt: ("interrupted", 128 + signal.SIGINT),
     _Terminated: ("terminated", 128 + signal.SIGTERM),
 }
+_SIGNALS: dict[int, type[BaseException]] = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: _Terminated}
+
+AGAIN_S = 0.5
+"""Seconds after which a signal raises once more, if nobody has heard of it."""
 
 
 def main() -> None:
     """Run the program and exit: 0 if all went well, 2 after an error, 130 or 143 where a signal stopped it."""
     try:
-        with _terminable():
+        with _stoppable():
             code = app(prog_name="budgetseg", standalone_mode=False)
     except BaseException as error:
         sys.exit(_explain(error))
@@ -99,18 +103,31 @@ def main() -> None:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM raise within the block."""
+def _stoppable() -> Iterator[None]:
+    """Let SIGINT and SIGTERM raise within the block, until it is heard.
 
-    def raise_once(number: int, _: object) -> NoReturn:
-        signal.signal(number, signal.SIG_IGN)  # a second one must not break the clearing up
-        raise _Terminated
+    What a signal raises is lost where it comes while an extension calls Python and ignores what that raises.
+    """
+    raised: type[BaseException] = KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, raise_once)
+    def raise_again(number: int, _: object) -> None:
+        nonlocal raised
+        if any(type(cause) in _STOPS for cause in _causes(sys.exc_info()[1])):
+            return  # it was heard, and must not break the clearing up
+        raised = _SIGNALS.get(number, raised)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+        raise raised
+
+    numbers, timer = (*_SIGNALS, signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    before, tell = [signal.signal(number, raise_again) for number in numbers], sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_type in _STOPS else tell(lost)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        sys.unraisablehook = tell
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _explain(error: BaseException) -> int:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 import budgetseg
+import budgetseg.cli.app as program
 from budgetseg.cli.app import app, main
 
 Ending = tuple[int, str, str]
@@ -135,6 +137,29 @@ def test_an_error_that_nobody_expects_keeps_its_traceback(monkeypatch: pytest.Mo
     monkeypatch.setattr("sys.argv", ["budgetseg", "demo"])
     with pytest.raises(SystemError, match="a bug"):
         main()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_somebody_swallows_raises_again_but_not_while_it_is_cleared_up(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    monkeypatch.setattr(program, "AGAIN_S", 0.05)
+    before, timer, cleared = signal.getsignal(number), signal.getitimer(signal.ITIMER_REAL), list[bool]()
+
+    def work() -> None:
+        with suppress(BaseException):
+            signal.raise_signal(number)
+        try:
+            time.sleep(10)
+        finally:
+            time.sleep(0.3)  # longer than until the next time
+            cleared.append(True)
+
+    with pytest.raises(program._SIGNALS[number]), program._stoppable():
+        work()
+    assert cleared == [True]
+    assert signal.getsignal(number) == before
+    assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx(timer, abs=2)
 
 
 def _heed_ctrl_c() -> None:
