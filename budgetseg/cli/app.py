@@ -104,7 +104,7 @@ def main() -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Let SIGINT and SIGTERM raise within the block, until it is heard.
+    """Let SIGINT and SIGTERM raise within the block, until it is heard; what a shell lets us ignore stays ignored.
 
     What a signal raises is lost where it comes while an extension calls Python and ignores what that raises.
     """
@@ -118,7 +118,8 @@ def _stoppable() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
         raise raised
 
-    numbers, timer = (*_SIGNALS, signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    numbers, timer = (*heeded, signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
     before, tell = [signal.signal(number, raise_again) for number in numbers], sys.unraisablehook
     sys.unraisablehook = lambda lost: None if lost.exc_type in _STOPS else tell(lost)
     try:

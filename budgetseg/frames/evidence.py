@@ -319,10 +319,8 @@ class Evidence:
         grey, is_one, sources = self._greys.get(t, blank), len(self.answers) == 1, []
         for network, key in hears:
             answer, worth = self.answers[network][key], 1.0 if is_one else WORTH.get(network, 1.0)
-            seen, weight = (
-                blank if t not in self._greys else self._greys[key],
-                worth / (self.apart * abs(key - t) + NEAR),
-            )
+            weight = worth / (self.apart * abs(key - t) + NEAR)
+            seen = blank if t not in self._greys else self._greys[key]
             sources.append(by.Source(answer.probabilities, answer.top, seen, chains[key][t], weight))
         if told is not None:
             still = np.zeros((*self.cells, 2), np.float32)

@@ -144,6 +144,7 @@ def test_a_signal_that_somebody_swallows_raises_again_but_not_while_it_is_cleare
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     monkeypatch.setattr(program, "AGAIN_S", 0.05)
+    of_suite = signal.signal(number, signal.default_int_handler)  # which may ignore it
     before, timer, cleared = signal.getsignal(number), signal.getitimer(signal.ITIMER_REAL), list[bool]()
 
     def work() -> None:
@@ -159,6 +160,10 @@ def test_a_signal_that_somebody_swallows_raises_again_but_not_while_it_is_cleare
         work()
     assert cleared == [True]
     assert signal.getsignal(number) == before
+    signal.signal(number, signal.SIG_IGN)
+    with program._stoppable():
+        signal.raise_signal(number)  # as in the background of a shell
+    signal.signal(number, of_suite)
     assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx(timer, abs=2)
 
 
