@@ -36,8 +36,9 @@ def main(model: str, tables: Path) -> None:
             n_right = n_labelled = 0
             for arena in arenas:
                 budget_s = share * arena.full_s(names)
-                episode = arena.begin(budget_s, names, own.selection(share))
-                run(episode, own.policy, TableSource(arena.said), CostClock(budget_s), n=n)
+                policy, selection = own.at(share)
+                episode = arena.begin(budget_s, names, selection)
+                run(episode, policy, TableSource(arena.said), CostClock(budget_s), n=n)
                 n_right += int(reward(arena, episode.state).right.sum())
                 n_labelled += int(arena.truth.sum())
             figures.append(f"{100 * n_right / n_labelled:.1f}")

@@ -5,13 +5,14 @@ train' with policies for both kinds of costs, or one of them, and its work folde
 
 `first`: scores at each budget in whole videos of the static plans, of what learning begins with, and of that with one
 thing changed each. `eager`: points, over all budgets, that each way of being eager is ahead of the first, in the
-paper's orders, video by video and in all. `who`: points that a choice of who decides gains on the best static plans,
-over all budgets, judged video by video, the choice being made on the others. `clips`: scores at each budget in whole
-videos after direct search, 40 steps or 200 s of computing, in short clips, in long ones, and in long ones for small
-budgets, as training does. `unseen`: mean scores at each budget of videos that are left out in turn: by the static
-plans, which have seen them, by gain per cost, as the other videos tell it, and by what direct search finds from there
-in the other videos, with folds, as training does, and where all of the others both tell and judge its steps. A score is
-what is maximised in training: global accuracy, class average, or between them.
+paper's orders, video by video and in all; and what it gains at each budget to be more so from some budget on. `who`:
+points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the choice
+being made on the others. `clips`: scores at each budget in whole videos after direct search, 40 steps or 200 s of
+computing, in short clips, in long ones, and in long ones for small budgets, as training does. `unseen`: mean scores at
+each budget of videos that are left out in turn: by the static plans, which have seen them, by gain per cost, as the
+other videos tell it, and by what direct search finds from there in the other videos, with folds, as training does, and
+where all of the others both tell and judge its steps. A score is what is maximised in training: global accuracy, class
+average, or between them.
 """
 
 import os
@@ -19,18 +20,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.per_budget import balance_of, learned_in, plan_player
-from budgetseg.learning import policies
-from budgetseg.learning.gains import find_gains
+from budgetseg.learning import policies, uses
+from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import Recipe, ahead_of_first, first_player, first_policy, folds_of, judge_of
+from budgetseg.learning.policies import Recipe, first_player, first_policy, folds_of, judge_of
 from budgetseg.learning.search import Fold, search
+from budgetseg.learning.uses import ahead_of_first, uses_by_budget
 from budgetseg.models.bundle import Model, load_model
-from budgetseg.policy.learned import METHOD, SELECTIONS
+from budgetseg.policy.learned import METHOD, SELECTIONS, LearnedPolicy
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
@@ -45,12 +49,12 @@ CHOICES = {
 N_SEEDS = 2
 SEARCH = replace(Recipe().search, limit_s=200.0)
 CLIP, LONG = policies.CLIP, policies.LONG
-FIRSTS: dict[str, dict[str, object]] = {
-    "gain per cost": {},
-    "all descriptors add as much": {"BELIEVED": 0.0},
-    "sizes count in full": {"FIRST": policies.FIRST | {"size": 1.0}},
-    "disagreement does not count": {"FIRST": policies.FIRST | {"disagreement": 0.0}},
-    "no descriptor is done without": {"N_SUBSETS": 0},
+FIRSTS: dict[str, tuple[ModuleType, str, object]] = {
+    "gain per cost": (policies, "FIRST", policies.FIRST),
+    "all descriptors add as much": (policies, "BELIEVED", 0.0),
+    "sizes count in full": (policies, "FIRST", policies.FIRST | {"size": 1.0}),
+    "disagreement does not count": (policies, "FIRST", policies.FIRST | {"disagreement": 0.0}),
+    "no descriptor is done without": (uses, "N_SUBSETS", 0),
 }
 CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 
@@ -70,13 +74,9 @@ def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
     whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
     plans = [_score(whole, plan_player(model, fraction, among, costs), fraction) for fraction in BUDGETS]
     lines, gains = [_line("static plan", plans)], find_gains(whole)
-    for name, changes in FIRSTS.items():
-        before = {constant: getattr(policies, constant) for constant in changes}
-        for constant, value in changes.items():
-            setattr(policies, constant, value)
-        player = first_player(whole, METHOD, gains)
-        for constant, value in before.items():
-            setattr(policies, constant, value)
+    for name, change in FIRSTS.items():
+        with patch.object(*change):
+            player = first_player(whole, METHOD, gains)
         lines.append(_line(name, [_score(whole, player, fraction) for fraction in BUDGETS]))
     return "".join(lines)
 
@@ -93,7 +93,19 @@ def _eager(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
         for way, ahead in zip(ways[1:], ahead_of_first(whole, players)[1:], strict=True):
             points = [*ahead.sum(axis=0), ahead.sum()]
             lines.append(f"\n  {method} {way}: {', '.join(f'{100 * one:+.1f}' for one in points)}")
+        lines.append(_line_by_budget(method, whole, player, gains))
     return "".join(lines)
+
+
+def _line_by_budget(method: str, judge: Judge, player: Player, gains: Gains) -> str:
+    """What it gains to be more eager from some budget on."""
+    own = LearnedPolicy(method, judge.names, "shared", player.policy, uses=uses_by_budget(judge, player, gains))
+    as_ever = replace(own, uses=tuple(one._replace(eager=0.0) for one in own.uses))
+    more_so, same = (
+        np.array([_score(judge, Player(*one.at(fraction)), fraction) for fraction in BUDGETS]) for one in (own, as_ever)
+    )
+    more = ", ".join(f"{one.eager:g}" for one in own.uses)
+    return _line(f"{method} by budget, ({more}) more eager", (more_so - same).tolist(), "+.1f")
 
 
 def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
@@ -112,7 +124,7 @@ def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: s
 def _players(model: Model, among: tuple[str, ...], costs: str, fraction: float) -> Iterator[tuple[str, Player]]:
     for own in model.policies:
         if (own.among, own.costs) == (among, costs):
-            yield own.method, Player(own.policy, own.selection(fraction))
+            yield own.method, Player(*own.at(fraction))
     yield STATIC, plan_player(model, fraction, among, costs)
 
 
@@ -154,8 +166,8 @@ def _score(judge: Judge, player: Player, fraction: float) -> float:
     return float(judge.scores([player], judge.trials((fraction,), 1))[0])
 
 
-def _line(name: str, scores: Sequence[float]) -> str:
-    return f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}"
+def _line(name: str, scores: Sequence[float], form: str = ".1f") -> str:
+    return f"\n  {name}: {', '.join(f'{100 * score:{form}}' for score in scores)}"
 
 
 TABLES = {"first": _first, "eager": _eager, "who": _who, "clips": _clips, "unseen": _unseen}

@@ -40,7 +40,7 @@ def main(model_folder: Path, work: Path, tables: Path, fractions: tuple[float, .
         folds = folds_of(arenas, own.among, balance, cores)
         judge = Judge(reported, own.among, balance, cores)
         for fraction in fractions:
-            for_all = Player(own.policy, own.selection(fraction))
+            for_all = Player(*own.at(fraction))
             recipe = replace(Recipe().search, fractions=(fraction,) * N_RUNS, n_rounds=N_STEPS, limit_s=LIMIT_S)
             for_one = search(folds, for_all, recipe)
             _print(own, fraction, [accuracy(judge, player, fraction) for player in (for_all, for_one)])

@@ -39,7 +39,7 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
         own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
         for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell):
             judge = Judge(reported, policy.among, recipe.balance, cores)
-            players = [Player(policy.policy, policy.selection(fraction)) for fraction in BUDGETS]
+            players = [Player(*policy.at(fraction)) for fraction in BUDGETS]
             found.setdefault(policy.among, []).append(_figures(judge, players, model))
     print(header_of(BUDGETS))
     for among, rows in found.items():

@@ -68,8 +68,9 @@ def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, 
 def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
     own = learned_for(arena.model.policies, name, names, arena.pricing)
     assert own is not None
-    episode = arena.begin(budget_s, names, own.selection(budget_s / arena.full_s(names)), seed)
-    play(episode, arena.said, own.policy, times_s)
+    policy, selection = own.at(budget_s / arena.full_s(names))
+    episode = arena.begin(budget_s, names, selection, seed)
+    play(episode, arena.said, policy, times_s)
     return episode.state
 
 

@@ -63,7 +63,7 @@ def _learned(model: Model) -> Decide:
     own = learned_for(model.policies, METHOD, counted(model))
     if own is None:
         raise UsageError(f"model '{model.name}' has no learned policy; use --policy static, or train it again")
-    return lambda share: (own.policy, own.selection(share))
+    return own.at
 
 
 def _static(model: Model) -> Decide:

@@ -3,7 +3,7 @@
     training videos, as classifiers see them that have not seen them
         ─► what descriptors add to each other ─► gain per cost ─► which of them to do without
         ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
-        ─► better than what it began with, in whole videos? ─► which descriptors to do without at each budget
+        ─► better than what it began with, in whole videos? ─► how it is used at each budget
 
 One policy serves every budget: what is left is among its features.
 """
@@ -28,6 +28,7 @@ from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.search import Fold, search
 from budgetseg.learning.search import Recipe as SearchRecipe
+from budgetseg.learning.uses import MORE_EAGER, N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
@@ -35,11 +36,10 @@ from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
-from budgetseg.types import Float32, Float64
+from budgetseg.types import Float32
 
 __all__ = [
     "Recipe",
-    "ahead_of_first",
     "first_player",
     "first_policy",
     "folds_of",
@@ -47,7 +47,6 @@ __all__ = [
     "judges_of",
     "learn_policies",
     "n_policies",
-    "players_by_budget",
 ]
 
 CLIP, LONG = 1500, 6000
@@ -75,14 +74,7 @@ EAGER = {"wanted": ((1.0, 10.0),), "unsure": _PATIENT, "random": _PATIENT}
 the policy selects, since time that is left is wasted. Where it does not, whoever was selected must be left for others
 before all of its descriptors are there; how soon, training tells, and the first of these where it does not."""
 
-N_SUBSETS = 4
-"""The best subsets of descriptors, which a policy may do with instead of all: where it loses in no video."""
-
-SPARE = LEAST
-"""Of the score in all videos: what one of them may lose at a budget, at the end, by doing without something, and what
-all must gain."""
-
-RULES = 3
+RULES = 4
 """Of what is kept in the end: those of another number are learned again."""
 
 Tell = Callable[[str], None]
@@ -144,7 +136,7 @@ def learn_policies(
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
     what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
-    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, LEAST, SPARE, RULES
+    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, MORE_EAGER, LEAST, SPARE, RULES
     mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -208,52 +200,15 @@ def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Playe
     first, *others = [first_policy(model, gains, order, eager) for eager in EAGER[order]]
     spare = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
     player = Player(first, replace(selection, enabled=gains.bits | spare))
-    player = _fairest(*_with_fewer(judge, player, gains))
-    players = [player, *(replace(player, policy=other) for other in others)]
-    return _fairest(players, ahead_of_first(judge, players))
+    player = _fairest(judge, with_fewer(player, gains))
+    return _fairest(judge, [player, *(replace(player, policy=other) for other in others)])
 
 
-def _fairest(players: Sequence[Player], ahead: Float64) -> Player:
+def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
     """Who is ahead of the first by most, over all budgets, of those who are behind in no video."""
+    ahead = ahead_of_first(judge, players)
     fair = (ahead.sum(axis=1) >= 0).all(axis=1)
     return players[int(np.argmax(np.where(fair, ahead.sum(axis=(1, 2)), -np.inf)))]
-
-
-def players_by_budget(judge: Judge, player: Player, gains: Gains) -> list[Player]:
-    """For each of the budgets, a player, or the same with fewer descriptors: with those that are best from there on.
-
-    At none of these budgets may a video lose by it, but for what there is to spare. What was done without with less to
-    spend does not come back.
-    """
-    players, ahead = _with_fewer(judge, player, gains)
-    sets = np.array([one.selection.enabled for one in players])
-    found, best = list[Player](), 0
-    for k in range(len(BUDGETS)):
-        gained = ahead[:, k:].sum(axis=(1, 2))
-        fair = (ahead[:, k:] >= -SPARE).all(axis=(1, 2)) & (gained > SPARE) & (sets & ~sets[best] == 0)
-        best = int(np.argmax(np.where(fair, gained, -np.inf))) if fair.any() else best
-        found.append(players[best])
-    return found
-
-
-def _with_fewer(judge: Judge, player: Player, gains: Gains) -> tuple[list[Player], Float64]:
-    """A player, and the same with each of the best subsets of its descriptors; how far they are ahead of the first.
-
-    By player, budget and video, (P, B, V).
-    """
-    own = player.selection.enabled
-    some = [best for best in gains.best(N_SUBSETS) if not best & ~own]
-    sets = dict.fromkeys((own, *(best | own & ~gains.bits for best in some)))
-    players = [replace(player, selection=replace(player.selection, enabled=enabled)) for enabled in sets]
-    return players, ahead_of_first(judge, players)
-
-
-def ahead_of_first(judge: Judge, players: Sequence[Player]) -> Float64:
-    """How far players are ahead of the first, by budget and video, (P, B, V)."""
-    if len(players) == 1:
-        return np.zeros((1, len(BUDGETS), len(judge.arenas)))
-    scores = np.array([[judge.by_video(one, judge.trials((fraction,), 1)) for fraction in BUDGETS] for one in players])
-    return np.asarray(scores - scores[0])
 
 
 def first_policy(model: Model, gains: Gains, order: str, eager: tuple[float, float] | None = None) -> LinearPolicy:
@@ -286,10 +241,10 @@ def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Jou
     learned = [whole.arenas[0].model.classifiers.names.index(name) for name in whole.names]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
     player = replace(player, policy=LinearPolicy(weights, extended=True))
-    pairs = list(zip(BUDGETS, players_by_budget(whole, player, gains), strict=True))
-    expected = _rising([_accuracy(whole, own, fraction) for fraction, own in pairs])
-    uses = tuple(Uses(fraction, own.selection.enabled) for fraction, own in pairs)
-    return LearnedPolicy(method, whole.names, whole.arenas[0].pricing, player.policy, expected, uses)
+    uses = uses_by_budget(whole, player, gains)
+    policy = LearnedPolicy(method, whole.names, whole.arenas[0].pricing, player.policy, uses=uses)
+    expected = [_accuracy(whole, Player(*policy.at(fraction)), fraction) for fraction in BUDGETS]
+    return replace(policy, expected=_rising(expected))
 
 
 def _better(judge: Judge, first: Player, found: Player) -> Player:

@@ -35,10 +35,18 @@ class Expected(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """Descriptors of a model that are computed with a fraction of the full cost, or more, as bits; -1 for all."""
+    """How a policy is used with a fraction of the full cost, or more.
+
+    Attributes
+    ----------
+    budget_fraction : from which on
+    descriptors : of the model that are computed, as bits; -1 for all
+    eager : how much farther ahead of Finished they are than by the policy's weights
+    """
 
     budget_fraction: float
     descriptors: int
+    eager: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +61,8 @@ class LearnedPolicy:
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
     uses : what it ever computes, since the rest would not help, by rising budget: what is worth its price as long as
-        little can be paid may do harm beside what is dearer. A run with several budgets has what the first one has
+        little can be paid may do harm beside what is dearer; and how eager it is, where there is time for everybody. A
+        run with several budgets has what the first one has
     """
 
     method: str
@@ -74,22 +83,23 @@ class LearnedPolicy:
         if not rises.all() or not np.isfinite(self.expected).all():
             raise UsageError("accuracies to be expected must be finite, for rising budgets above 0")
         least = [one.budget_fraction for one in self.uses]
-        if not least or least[0] < 0 or not (np.diff(least) > 0).all() or not np.isfinite(least).all():
+        if not least or least[0] < 0 or not (np.diff(least) > 0).all() or not np.isfinite(self.uses).all():
             raise UsageError("what a policy uses must be said, for rising budgets from 0 on")
 
-    def selection(self, budget_fraction: float) -> Selection:
-        """Who is selected first, and what may be computed with a budget, a fraction of the full cost."""
+    def at(self, budget_fraction: float) -> tuple[LinearPolicy, Selection]:
+        """Who decides with a budget, a fraction of the full cost; who is selected first, and what may be computed."""
         own = self.uses[serving([one.budget_fraction for one in self.uses], budget_fraction)]
-        return replace(SELECTIONS[self.method], enabled=own.descriptors)
+        return self.policy.more_eager(own.eager), replace(SELECTIONS[self.method], enabled=own.descriptors)
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""
         shape = n_descriptors + 1, n_features(n_descriptors, n_labels, self.policy.extended)
         if self.policy.weights.shape != shape:
             raise UsageError(f"weights of a policy must be {shape}. Got {self.policy.weights.shape}")
-        for _, own in self.uses:
-            if not own & (1 << n_descriptors) - 1:
-                raise UsageError(f"a policy must use one of the {n_descriptors} descriptors at least. Got {own:b}")
+        for own in self.uses:
+            if not own.descriptors & (1 << n_descriptors) - 1:
+                got = f"Got {own.descriptors:b}"
+                raise UsageError(f"a policy must use one of the {n_descriptors} descriptors at least. {got}")
 
 
 def learned_for(

@@ -73,8 +73,9 @@ class Street:
         """Where the learned policy ends up with a share of the full cost."""
         own = learned_for(self.model.policies, METHOD, HAND_MADE)
         assert own is not None
-        episode = self.arena.begin(fraction * self.arena.full_s(HAND_MADE), HAND_MADE, own.selection(fraction))
-        play(episode, self.arena.said, own.policy)
+        policy, selection = own.at(fraction)
+        episode = self.arena.begin(fraction * self.arena.full_s(HAND_MADE), HAND_MADE, selection)
+        play(episode, self.arena.said, policy)
         return episode.state
 
 

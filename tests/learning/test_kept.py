@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from budgetseg.inference.episode import Selection
 from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import SPARE, _better, first_player, players_by_budget
+from budgetseg.learning.policies import _better, first_player
+from budgetseg.learning.uses import MORE_EAGER, SPARE, uses_by_budget
 from budgetseg.policy.learned import SELECTIONS
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.simulation import Arena
@@ -61,9 +64,10 @@ def with_both(judge: Judge) -> Player:
 def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
     judge = Judge([harmed_by_colour(random_arena(60))], NAMES, 0.0)
     player, gains = with_both(judge), find_gains(judge)
-    found = players_by_budget(judge, player, gains)
-    assert all(own.policy is player.policy for own in found)
-    sets, both = [own.selection.enabled for own in found], player.selection.enabled
+    found = uses_by_budget(judge, player, gains)
+    assert [own.budget_fraction for own in found] == list(BUDGETS)
+    assert not any(own.eager for own in found)  # whoever is finished is reopened
+    sets, both = [own.descriptors for own in found], player.selection.enabled
     alone = {bit: [_ahead(judge, player, bit, one) for one in BUDGETS] for bit in (1, both - 1)}
     for k, own in enumerate(sets):
         fair = {
@@ -87,7 +91,7 @@ def test_what_it_was_learned_without_does_not_come_back() -> None:
     player = with_both(judge)
     assert find_gains(judge).best(1) == [1 << NAMES.index("hog")]
     assert not any(
-        own.selection.enabled & ~player.selection.enabled for own in players_by_budget(judge, player, find_gains(judge))
+        own.descriptors & ~player.selection.enabled for own in uses_by_budget(judge, player, find_gains(judge))
     )
 
 
@@ -99,7 +103,25 @@ def test_what_one_video_needs_is_computed_in_all() -> None:
     player = with_both(judge)
     needed = judge.by_video(player, judge.trials(BUDGETS[-1:], 1))[1]
     assert needed > 0.05
-    assert players_by_budget(judge, player, find_gains(judge))[-1].selection == player.selection
+    assert uses_by_budget(judge, player, find_gains(judge))[-1].descriptors == player.selection.enabled
+
+
+@pytest.mark.parametrize("order", ["random", "unsure"])
+def test_it_is_more_eager_from_the_budget_on_that_pays_for_everybody(order: str) -> None:
+    """A policy that gives up on everybody at once, where all that is computed is of use."""
+    judge = Judge([told_truth(random_arena(60), range(1, 32))], NAMES, 0.0)
+    selection, every = Selection(order, reopen=False), (1 << len(NAMES)) - 1
+    weights = first_player(judge, "budget-wanted").policy.weights.copy()
+    weights[-1, 0] = weights[:-1, 0].max() + MORE_EAGER[-1] - 0.5
+    lazy = Player(LinearPolicy(weights, extended=True), replace(selection, enabled=every))
+    found = uses_by_budget(judge, lazy, find_gains(judge))
+    more = [own.eager for own in found]
+    assert more == sorted(more)
+    assert more[-1] == MORE_EAGER[-1]
+    for own in found:
+        trials, enabled = judge.trials((own.budget_fraction,), 1), replace(lazy.selection, enabled=own.descriptors)
+        scores = [judge.scores([Player(lazy.policy.more_eager(by), enabled)], trials)[0] for by in (0.0, own.eager)]
+        assert scores[1] >= scores[0] - SPARE
 
 
 def test_descriptors_that_do_not_help_over_all_budgets_are_done_without() -> None:

@@ -95,7 +95,7 @@ def test_each_has_a_line_a_round_rows_and_a_curve(found: Found) -> None:
 def test_a_policy_does_not_ask_for_what_it_was_not_learned_with_before_all_else_is_there(found: Found) -> None:
     own = next(one for one in found[1] if one.method == "budget-wanted" and one.among == HAND_MADE)
     arena = random_arena(20)
-    episode = arena.begin(np.inf, NAMES, own.selection(1.0))
+    episode = arena.begin(np.inf, NAMES, own.at(1.0)[1])
     scores = [own.policy.weights @ features_of(episode, i, extended=True) for i in range(20)]
     assert all(one[4] < one[:4].min() - 10 for one in scores)
 
@@ -128,9 +128,7 @@ def test_what_is_expected_is_what_its_runs_score_and_never_falls(learned: Learne
     pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas)
     least = np.zeros(2)
     for one in own.expected:
-        right = judge.right(
-            Player(own.policy, own.selection(one.budget_fraction)), judge.trials((one.budget_fraction,), 1)
-        )
+        right = judge.right(Player(*own.at(one.budget_fraction)), judge.trials((one.budget_fraction,), 1))
         least = np.maximum(least, [np.mean(right / pixels), right.sum() / pixels.sum()])
         assert one[1:] == pytest.approx(tuple(least))
 

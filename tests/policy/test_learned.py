@@ -31,6 +31,7 @@ BAD_USES = [
     (Uses(-0.1, -1),),
     (Uses(0.1, -1), Uses(np.inf, 1)),
     (Uses(np.nan, -1),),
+    (Uses(0.1, -1, np.nan),),
 ]
 
 
@@ -40,9 +41,9 @@ def few(descriptors: int) -> tuple[Uses, ...]:
 
 
 def test_each_method_has_its_order_of_selection() -> None:
-    orders = {method: learned(method).selection(0.5).order for method in SELECTIONS}
+    orders = {method: learned(method).at(0.5)[1].order for method in SELECTIONS}
     assert orders == {"budget-rndrnk": "random", "budget-nhbrnk": "unsure", "budget-wanted": "wanted"}
-    assert [learned(method).selection(0.5).reopen for method in SELECTIONS] == [
+    assert [learned(method).at(0.5)[1].reopen for method in SELECTIONS] == [
         False,
         False,
         True,
@@ -52,12 +53,12 @@ def test_each_method_has_its_order_of_selection() -> None:
 def test_what_it_does_without_is_not_computed() -> None:
     video = made_video(0)
     own = LearnedPolicy("budget-wanted", ("a", "b"), "shared", any_policy(video, 0, extended=True), (), few(0b101))
-    episode = video.begin(EVERYTHING, own.selection(1.0))
+    episode = video.begin(EVERYTHING, own.at(1.0)[1])
     video.run(episode, own.policy)
     assert (episode.state.subsets == 0b101).all()
     assert episode.full_s == video.begin(EVERYTHING).full_s  # budgets are shares of the same
-    assert learned().selection(0.1).enabled == -1
-    assert replace(learned(), uses=few(0b01)).selection(0.1) == replace(SELECTIONS["budget-wanted"], enabled=0b01)
+    assert learned().at(0.1)[1].enabled == -1
+    assert replace(learned(), uses=few(0b01)).at(0.1)[1] == replace(SELECTIONS["budget-wanted"], enabled=0b01)
     with pytest.raises(UsageError, match=r"^a policy must use one of the 2 descriptors at least\. Got 100$"):
         replace(learned(), uses=(Uses(0.1, 0b11), Uses(0.2, 0b100))).check(2, 3)
 
@@ -67,7 +68,15 @@ def test_what_it_does_without_is_not_computed() -> None:
 )
 def test_what_it_computes_is_for_the_largest_budget_that_is_nearly_there(fraction: float, enabled: int) -> None:
     own = replace(learned(), uses=(Uses(0.05, 0b11), Uses(0.2, 0b10), Uses(0.9, 0b01)))
-    assert own.selection(fraction).enabled == enabled
+    assert own.at(fraction)[1].enabled == enabled
+
+
+def test_from_some_budget_on_descriptors_are_farther_ahead_of_finished() -> None:
+    own = replace(learned(), uses=(Uses(0.0, -1), Uses(0.5, -1, 2.0)))
+    assert own.at(0.2)[0] is own.policy
+    apart = own.at(0.9)[0].weights - own.policy.weights
+    assert apart[-1, 0] == -2
+    assert np.count_nonzero(apart) == 1
 
 
 @pytest.mark.parametrize("uses", BAD_USES)
