@@ -20,12 +20,11 @@ KNOWN = 2.0
 """What was known before counts as so many questions."""
 LOOKING, LOOKING_S = 0.02, 0.1
 """Share of the time that is left which looking at frames may take, and seconds that must be left for it."""
-PLAIN_S = 1.5e-9
-"""Seconds a pixel of a thread to paint labels: where all are painted along edges, it is not seen what this takes."""
-COPY_S = 4e-10
+COPY_S = 1.5e-10
 """Seconds a pixel to copy labels: too few are copied at a time to learn it."""
-HEARD_WORK = 22.0
-"""Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
+HEARD_WORK, TOLD_WORK = 22.0, 44.0
+"""Work of carrying and fusing a cell of one key frame, and of what supervoxels say, where that of painting a pixel is
+1."""
 
 
 class PaintingCosts:
@@ -60,18 +59,21 @@ class PaintingCosts:
         entry = self.books.ledger.stages.setdefault("flow", Entry())
         entry.add(self.flow_s(COARSE, N_PAIRS), time.perf_counter() - started)
 
-    def paint_s(self, carry: str, frames_a_key: float, n_told: int | None = None) -> float:
-        """To carry, fuse and paint all frames, where every so many are key frames; something else speaks of n_told."""
+    def paint_s(
+        self, carry: str, frames_a_key: float, n_told: float | None = None, n_beside: int | None = None
+    ) -> float:
+        """To carry, fuse and paint all frames, where every so many are key frames.
+
+        Something else speaks of `n_told` frames, and other networks of `n_beside`; as is known where it is not said.
+        """
         n_told = self._evidence.n_told if n_told is None else n_told
-        n_frames = self._evidence.n_frames
+        n_beside = sum(sorted(self._evidence.n_answers())[:-1]) if n_beside is None else n_beside
+        n_frames, apart = self._evidence.n_frames, self._evidence.apart
         if carry == COPY:
-            n_keys = n_frames / frames_a_key
-            return self.copy_s(n_frames) + max(self._painting_s(n_keys * self._n_pixels), n_keys * self.plain_s)
-        by_network = sorted(self._evidence.n_answers())
-        apart = self._evidence.apart
-        beside = (2 * reach_at(apart) + 1) * sum(by_network[:-1])
-        fusing_s = self._painting_s(self._work(n_frames * n_heard(frames_a_key, apart) + beside + n_told))
-        return max(fusing_s, n_frames * self.plain_s)
+            return self.copy_s(n_frames) + n_frames / frames_a_key * self.plain_s
+        beside = (2 * reach_at(apart) + 1) * n_beside
+        fusing = self._fusing(n_frames * n_heard(frames_a_key, apart) + beside, n_told)
+        return self._painting_s(fusing) + n_frames * self.plain_s
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""
@@ -85,8 +87,8 @@ class PaintingCosts:
 
     @property
     def plain_s(self) -> float:
-        """To paint a frame of which it is known what it is, at least."""
-        return self._n_pixels * PLAIN_S / self._threads
+        """To paint a frame of which it is known what it is."""
+        return self._painting_s(self._n_pixels)
 
     @property
     def sharp_s(self) -> float:
@@ -97,13 +99,16 @@ class PaintingCosts:
         """Of so many pairs of frames."""
         self.books.book("flow", n_pairs * self._n_pixels, seconds, self._line(f"flow {carry}"))
 
-    def painted(self, carry: str, n_keys: int, n_late: int, seconds: float) -> None:
-        """All frames were, by so many key frames, but for those that came too late."""
-        n_frames = self._evidence.n_frames
-        work = (n_keys - n_late) * self._n_pixels
+    def painted(self, carry: str, n_keys: int, n_late: int, n_sharp: int, seconds: float) -> None:
+        """All frames were, by so many key frames, but for those that came too late, or were painted along edges."""
+        evidence, n_frames = self._evidence, n_keys if carry == COPY else self._evidence.n_frames
+        work = max(n_frames - n_late - n_sharp, 0) * self._n_pixels
         if carry != COPY:
-            work = self._work(self._evidence.n_sources) * (n_frames - n_late) / n_frames
-        self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
+            work += self._fusing(evidence.n_sources, evidence.n_told) * (n_frames - n_late) / n_frames
+        if work < n_frames / 2 * self._n_pixels:  # too little to learn from
+            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(work), max(seconds, 0.0))
+        else:
+            self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
 
     def painted_again(self, painting: Painting, frames: Collection[int], seconds: float) -> None:
         """Some frames were."""
@@ -122,9 +127,9 @@ class PaintingCosts:
     def _painting_s(self, work: float) -> float:
         return self.books.foretold_s(self._line("paint"), work)
 
-    def _work(self, heard: float) -> float:
-        """Of painting all frames, each key frame being heard so often in all."""
-        return self._evidence.n_frames * self._n_pixels + HEARD_WORK * heard * self._n_cells
+    def _fusing(self, heard: float, told: float) -> float:
+        """Work, where frames hear so many key frames, all together, and something else speaks of so many."""
+        return (HEARD_WORK * heard + TOLD_WORK * told) * self._n_cells
 
     def _line(self, work: str) -> str:
         """What the costs of a kind of work are known by."""

@@ -94,7 +94,7 @@ class Evidence:
     frames : by number, those that were read
     answers : by network and number of the frame
     asks : what led to them, in the order in which they were answered
-    n_sources : key frames that frames heard at the last painting, all together
+    n_sources : key frames that frames heard at the last painting, all together, but for themselves alone
     copied : frames that were copied from others then, and the seconds that this took
     again, again_s : frames that were painted again then, along their edges, and the seconds that this took
     told : what is known of frames beside what networks said of them; None where there is nothing
@@ -136,7 +136,7 @@ class Evidence:
     @property
     def n_told(self) -> int:
         """Frames of which something else speaks than networks."""
-        return 0 if self.told is None else len(self.frames)
+        return sum(self._is_told(t) for t in self.frames)
 
     def add(self, ask: Ask, probabilities: Float32) -> None:
         """A question was answered, (h, w, L)."""
@@ -195,7 +195,7 @@ class Evidence:
             return self._copy(crew, network, out, brush)
         self.copied = 0, 0.0
         hears = self._hears()
-        self.n_sources = sum(map(len, hears)) + self.n_told
+        self.n_sources = sum(len(own) for t, own in enumerate(hears) if not self._is_alone(t, own))
         done: set[int] = set()
         label = self._labelling(crew, carry, hears, out, brush, done)
         crew.each(self._in_order(brush.skip), label, brush.fits)
@@ -306,14 +306,23 @@ class Evidence:
         still = np.zeros((*self.cells, 2), np.float32)
         return steps + [still] * (self.n_frames - 1 - len(steps))
 
+    def _is_alone(self, t: int, hears: Sequence[tuple[str, int]]) -> bool:
+        """Whether a frame hears nothing but the answer about itself."""
+        return len(hears) == 1 and hears[0][1] == t and not self._is_told(t)
+
+    def _is_told(self, t: int) -> bool:
+        """Whether something else speaks of a frame than networks: not of what these know, where all are strangers."""
+        is_known = reach_at(self.apart) == 0 and any(t in own for own in self.answers.values())
+        return self.told is not None and not is_known
+
     def _fuse(
         self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]]
     ) -> tuple[by.Fused, UInt8]:
         """What a frame is told, and how sure that is."""
-        told = None if self.told is None else self.told(t)
-        if len(hears) == 1 and hears[0][1] == t and told is None:
+        if self._is_alone(t, hears):
             own = self.answers[hears[0][0]][t]
             return by.Fused(own.probabilities, own.top), own.sure
+        told = self.told(t) if self.told is not None and self._is_told(t) else None
         # A frame that was not read looks like any other.
         blank = np.zeros(self.cells, np.float32)
         grey, is_one, sources = self._greys.get(t, blank), len(self.answers) == 1, []
@@ -381,8 +390,12 @@ def reach_at(apart: float) -> int:
 
 
 def n_heard(frames_a_key: float, apart: float = 1.0) -> float:
-    """About how many key frames a frame hears, where every so many are key frames, which may hear themselves alone."""
-    return max(2.0 - 1.0 / frames_a_key, (2 * reach_at(apart) + 1) / frames_a_key)
+    """About how many key frames a frame hears, where every so many are key frames; those hear none beside themselves.
+
+    Unless others are within reach.
+    """
+    reach = reach_at(apart)
+    return (2 * reach + 1) / frames_a_key if frames_a_key <= reach else 2.0 - 2.0 / frames_a_key
 
 
 def _chains_to(key: int, first: int, last: int, steps: Sequence[Float32], cells: tuple[int, int]) -> dict[int, Float32]:

@@ -75,9 +75,9 @@ class Painter:
         brush = Hurried(sure, self._now_s, end_s, n, n_all - n, threads, *of_thread, costs.copy_s(1))
         late = evidence.paint(self._crew, carry, network, out, brush)
         (n_copied, copying_s), again = evidence.copied, evidence.again
-        at_once_s = sum(seconds for t, seconds in brush.sharp.items() if t not in again) / threads
-        plainly_s = self._now_s() - started - at_once_s - copying_s - evidence.again_s
-        costs.painted(carry, n_keys, len(late), plainly_s)
+        at_once = [seconds for t, seconds in brush.sharp.items() if t not in again]
+        plainly_s = self._now_s() - started - sum(at_once) / threads - copying_s - evidence.again_s
+        costs.painted(carry, n_keys, len(late), len(at_once), plainly_s)
         costs.copied(n_copied, copying_s)
         costs.sharpened(len(brush.sharp), sum(brush.sharp.values()) / threads)
         return late, tuple(sorted(brush.sharp))

@@ -5,6 +5,7 @@ are no key frames, and on those that are not decoded. The figures are means over
 by fold networks on frames that they have not seen.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -19,6 +20,7 @@ __all__ = [
     "Plan",
     "Prices",
     "Recipe",
+    "carries_at",
     "choose",
     "loss",
     "recipes_for",
@@ -34,12 +36,14 @@ STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 REACH = 3
 """Key frames no farther than so many frames of usual video are heard beside the nearest."""
 
-LOSS = {FINE: 0.09, COARSE: 0.14, COPY: 0.56}
+LOSS = {FINE: 0.09, COARSE: 0.14, COPY: 1.0}
 """Points lost for a second frame to a key frame."""
 NOT_FOUND = 3.0
-"""Where frames lie so far apart, fine flow finds no more of one in another than coarse."""
+"""Where frames of usual video lie so far apart, fine flow finds no more of one in another than coarse."""
 FAR = 20.0
 """So many frames from key frame to key frame lose twice as much for each of them."""
+MOST_LOST = 25.0
+"""Points that frames lose which have nothing in common with key frames but what such videos show."""
 ALONE = 0.4
 """Points lost where frames hear one key frame alone."""
 SHARP_GAIN = 0.3
@@ -139,8 +143,7 @@ def choose(
 def _plans(
     n_frames: int, budget_s: float, prices: Prices, recipes: Sequence[Recipe], strides: Sequence[int], apart: float
 ) -> Iterator[Plan]:
-    carries = CARRIES if apart <= NOT_FOUND else (COARSE, COPY)
-    for stride, carry, sharp in product(strides, carries, (False, True)):
+    for stride, carry, sharp in product(strides, carries_at(apart), (False, True)):
         if sharp and carry == COPY:
             continue
         n_decoded = -(-n_frames // stride)
@@ -160,6 +163,11 @@ def _plans(
             yield Plan(recipe, n_keys, stride, carry, sharp, foreseen_s, score)
 
 
+def carries_at(apart: float) -> tuple[str, ...]:
+    """How labels may come to other frames, where frames lie so far apart, in frames of usual video."""
+    return CARRIES if apart <= NOT_FOUND else (COARSE, COPY)
+
+
 def loss(away: float, skipped: float, carry: str, apart: float = 1.0) -> float:
     """Points lost by frames that are no key frames, and by those not decoded.
 
@@ -170,8 +178,9 @@ def loss(away: float, skipped: float, carry: str, apart: float = 1.0) -> float:
     carry : how labels come to other frames
     apart : how far frames lie from each other, in frames of usual video
     """
-    alone = ALONE if carry == COPY else 0.0
-    each = LOSS[COARSE if carry == FINE and apart > NOT_FOUND else carry]
-    share = min(2 * away / (1 + away), 1.0)  # where more than every second is a key frame, fewer frames lose
-    far, skipped = apart * max(away, 1.0), apart * skipped
-    return share * each * far * (1 + far / FAR) * (1 + SKIP_GROWTH * skipped) + SKIP_LOSS * skipped + alone
+    far, share = apart * max(away, 1.0), away / (1 + away)  # of frames that are no key frames
+    lost = min(2 * share, 1.0) * LOSS[carry] * far * (1 + far / FAR)
+    if carry != COPY:  # what is copied is the same however many frames were decoded
+        lost = lost * (1 + SKIP_GROWTH * apart * skipped) + SKIP_LOSS * apart * skipped
+    most, alone = max(MOST_LOST * share, 1e-9), ALONE if carry == COPY else 0.0
+    return most * (1 - math.exp(-lost / most)) + alone

@@ -18,7 +18,7 @@ from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting, reach_at
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import More, Painter
-from budgetseg.frames.plan import COARSE, COPY, FINE, loss, recipes_for
+from budgetseg.frames.plan import COARSE, COPY, FINE, carries_at, loss, recipes_for
 from budgetseg.inference.ledger import Books
 from budgetseg.inference.refining import Asking, Clock, Extent, Refined, Seen
 from budgetseg.types import Float32, UInt8
@@ -27,11 +27,8 @@ __all__ = ["FrameRefiner"]
 
 COUNTS = 0.03
 """What supervoxels count, where a key frame at a distance of d frames of usual video counts 1 / (d + 2)."""
-MOST = {FINE: 0.3, COARSE: 0.45, COPY: 1.0}
+MOST = {FINE: 0.3, COARSE: 0.6, COPY: 1.0}
 """Share of the time that is left which refining may take, by how labels are carried."""
-
-WORST = 40.0
-"""Points of mean IoU that labels of supervoxels lose, about: refined ones must not lose as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +49,9 @@ class FrameRefiner:
         """Those whose answers are of use."""
         return tuple(self.engine.networks)
 
-    @property
-    def carries(self) -> Mapping[str, float]:
+    def carries(self, apart: float) -> Mapping[str, float]:
         """As of `Refiner`."""
-        return MOST
+        return {carry: MOST[carry] for carry in carries_at(apart)}
 
     def foretell_apart(self, rate: float) -> float:
         """As of `Refiner`."""
@@ -74,9 +70,9 @@ class FrameRefiner:
 
     def worth(self, extent: Extent, carry: str, network: str) -> float:
         """As of `Refiner`: points of mean IoU, against an answer of the cheapest network about every frame."""
-        skipped = 0.0 if carry == COPY else extent.n_frames / max(extent.n_worked, 1) - 1
+        skipped = extent.n_frames / max(extent.n_worked, 1) - 1
         lost = loss(extent.n_frames / max(extent.n_answers, 1.0) - 1, skipped, carry, extent.apart)
-        return self._quality.get(network, 0.0) - lost if lost < WORST else -np.inf
+        return self._quality.get(network, 0.0) - lost
 
     @cached_property
     def _quality(self) -> Mapping[str, float]:
@@ -87,8 +83,8 @@ class FrameRefiner:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells, apart=extent.apart)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        told = extent.n_worked + (2 * reach_at(extent.apart) + 1) * extent.n_beside
-        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), told)
+        n_told = extent.n_worked if reach_at(extent.apart) else max(extent.n_worked - extent.n_answers, 0.0)
+        painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), n_told, extent.n_beside)
         ready_s = books.foretold_s(self._line, extent.n_answers + extent.n_beside)
         return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s
 
@@ -112,11 +108,7 @@ class FrameRefiner:
             if not evidence.answers:
                 return None
             if not painter.find_flow(carry, clock.end_s):
-                n_answers = max(evidence.n_answers())
-                extent = Extent(len(out), len(evidence.frames), out.shape[1:], n_answers, apart=seen.apart)
-                if clock.now_s() > clock.end_s or not (
-                    seen.rough or self.worth(extent, COPY, evidence.loudest) > -np.inf
-                ):
+                if clock.now_s() > clock.end_s:
                     return None
                 carry, evidence.told, evidence.has_labels = COPY, None, False
             network = evidence.loudest

@@ -22,7 +22,10 @@ __all__ = ["FLOOR_SHARE", "REDUCING", "REFINED_SHARE", "Floor", "foretell_share"
 REDUCING = "reducing"  # frames as they were read to those that are worked on
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, faster ones leave more for descriptors
 STRANGERS = 3.0  # frames of usual video; where as much lies between frames, none is left out for a network's sake
-FEWER = 4  # times fewer blocks: pixels get their labels from networks, and each block takes time that these need
+FEWER, MOST_BLOCKS = (
+    4,
+    9.0,
+)  # times fewer blocks, and a frame: pixels get their labels from networks, which need the time
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class Floor:
 
     def _with(self, tier: str) -> Plan:
         """The full plan with supervoxels of a tier."""
-        density = self.full.density / FEWER if tier == BLOCKS else self.full.density
+        density = min(self.full.density / FEWER, MOST_BLOCKS) if tier == BLOCKS else self.full.density
         return self.full if tier == self.engine.tier else replace(self.full, tier=tier, density=density)
 
     def _cutting_s(self, tier: str) -> float:

@@ -6,8 +6,6 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-import numpy as np
-
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.ledger import Books
@@ -81,20 +79,22 @@ class Prospect:
         """
         if self.engine.refiner is None:
             return None
-        each = product(self.kinds, self.engine.refiner.carries)
+        each = product(self.kinds, self.engine.refiner.carries(self.apart).items())
         ways = [self._outlook(*way, left_s, there, least) for way in each if network in (None, way[0])]
         return max((way for way in ways if way is not None), key=lambda way: way.worth, default=None)
 
-    def _outlook(self, network: str, carry: str, left_s: float, there: Answered, least: int) -> Outlook | None:
+    def _outlook(
+        self, network: str, how: tuple[str, float], left_s: float, there: Answered, least: int
+    ) -> Outlook | None:
         assert self.engine.refiner is not None
+        carry, most = how
         n = self._n_answers(network, there, 0.0)
         for _ in range(TRIES):
             refining_s = self.engine.refiner.seconds(self.books, self._extent(network, there, n), carry)
             n = self._n_answers(network, there, (left_s - SAFETY * refining_s) / BESIDE)
-        if n < min(least, self.n_worked) or refining_s > self.engine.refiner.carries[carry] * left_s:
+        if n < min(least, self.n_worked) or refining_s > most * left_s:
             return None
-        worth = self.engine.refiner.worth(self._extent(network, there, n), carry, network)
-        return Outlook(network, carry, worth) if worth > -np.inf else None
+        return Outlook(network, carry, self.engine.refiner.worth(self._extent(network, there, n), carry, network))
 
     def seconds(self, network: str, carry: str, there: Answered = NOBODY, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""

@@ -114,9 +114,11 @@ class Refiner(Protocol):
     def least(self) -> tuple[int, int]:
         """Rows and columns of a frame that networks make full use of."""
 
-    @property
-    def carries(self) -> Mapping[str, float]:
-        """How answers may come to other frames, and what share of the time that is left this may take."""
+    def carries(self, apart: float) -> Mapping[str, float]:
+        """How answers may come to other frames, and what share of the time that is left this may take.
+
+        Frames lie `apart` as so many of usual video.
+        """
 
     def foretell_apart(self, rate: float) -> float:
         """How far frames of a video lie from each other, in frames of usual video, by their rate alone."""
@@ -125,7 +127,7 @@ class Refiner(Protocol):
         """The same, as some of them show (t, h, w, 3), every so many of the video; None where there is no time."""
 
     def worth(self, extent: Extent, carry: str, network: str) -> float:
-        """What labels are worth that come about so; more is better, -inf where supervoxels' own are better."""
+        """What labels are worth that come about so; more is better."""
 
     def seconds(self, books: Books, extent: Extent, carry: str) -> float:
         """What it costs."""

@@ -19,7 +19,7 @@ __all__ = ["DOUBT", "StageCosts"]
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 2  # also when a stage counts its work in other units
+FORMAT = 3  # also when a stage counts its work in other units
 FILE = "stages.json"
 NEW = 0.35  # weight of the last run; the others share the rest
 FAR_LESS, BELIEVED = 1.5, 0.75  # decoding that took so many times less than was known has this weight:

@@ -2,7 +2,20 @@
 
 import pytest
 
-from budgetseg.frames.plan import ALONE, CARRIES, COARSE, COPY, FINE, STRIDES, Prices, choose, loss, recipes_for
+from budgetseg.frames.plan import (
+    ALONE,
+    CARRIES,
+    COARSE,
+    COPY,
+    FINE,
+    MOST_LOST,
+    STRIDES,
+    Prices,
+    carries_at,
+    choose,
+    loss,
+    recipes_for,
+)
 
 RECIPES = recipes_for(["dcnn", "dcnn_large"])
 FLOW_S = {FINE: 0.001, COARSE: 0.0005, COPY: 0.0}
@@ -73,3 +86,23 @@ def test_more_key_frames_never_lose_more(carry: str, apart: float) -> None:
     losses = [loss(100 / n_keys - 1, 0, carry, apart) for n_keys in range(1, 101)]
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] == (ALONE if carry == COPY else 0)
+
+
+@pytest.mark.parametrize("carry", CARRIES)
+def test_strangers_lose_no_more_than_there_is_to_lose_and_key_frames_nothing(carry: str) -> None:
+    alone = ALONE if carry == COPY else 0.0
+    for every in (2, 4, 100):
+        losses = [loss(every - 1, 0, carry, apart) for apart in (1.0, 3.0, 10.0, 40.0, 1e6)]
+        assert losses == sorted(losses)
+        assert losses[-1] == pytest.approx(alone + MOST_LOST * (1 - 1 / every))
+
+
+def test_what_is_copied_is_the_same_however_many_frames_were_decoded() -> None:
+    assert loss(9, 0, COPY) == loss(9, 4, COPY)
+    assert loss(9, 0, COARSE) < loss(9, 4, COARSE)
+
+
+def test_fine_flow_is_for_film() -> None:
+    assert carries_at(1.0) == CARRIES
+    assert carries_at(20.0) == (COARSE, COPY)
+    assert choose(100, 10.0, prices(100), RECIPES, apart=20.0).carry != FINE  # type: ignore[union-attr]

@@ -234,6 +234,17 @@ def test_supervoxels_are_blocks_where_fast_ones_would_take_much_of_the_time_and_
     assert tier(4.9, None) is None
 
 
+def test_frames_a_second_apart_have_more_supervoxels_but_not_more_blocks(seeing: LoadedModel, street: Path) -> None:
+    stages = StageCosts({"supervoxels fast 2": 1.0, "supervoxels quality 2": 1.0})  # there is no time for these
+    engine, source = replace(seeing.labeller.engine, stages=stages), open_video(street)
+    clips = [replace(source.clip, rate=rate) for rate in (25.0, 1.0)]  # type: ignore[type-var]
+    film, slides = (Floor.of(engine, replace(source, clip=clip), Request((Budget(1.0),))) for clip in clips)
+    assert slides.full.density > 5 * film.full.density
+    assert film.in_time.has_blocks
+    assert slides.in_time.has_blocks
+    assert film.in_time.density <= slides.in_time.density < 2 * film.in_time.density
+
+
 def test_there_is_better_to_do_than_to_try_what_does_not_fit_as_long_as_the_cheapest_network_can_be_asked(
     seeing: LoadedModel, street: Path
 ) -> None:
