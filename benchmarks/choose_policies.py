@@ -99,7 +99,9 @@ def _eager(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
 
 def _line_by_budget(method: str, judge: Judge, player: Player, gains: Gains) -> str:
     """What it gains to be more eager from some budget on."""
-    own = LearnedPolicy(method, judge.names, "shared", player.policy, uses=uses_by_budget(judge, player, gains))
+    own = LearnedPolicy(
+        method, judge.names, judge.arenas[0].pricing, player.policy, uses=uses_by_budget(judge, player, gains)
+    )
     as_ever = replace(own, uses=tuple(one._replace(eager=0.0) for one in own.uses))
     more_so, same = (
         np.array([_score(judge, Player(*one.at(fraction)), fraction) for fraction in BUDGETS]) for one in (own, as_ever)

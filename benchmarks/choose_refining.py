@@ -104,11 +104,11 @@ def by_shares(root: Path, model: Path, repeats: int) -> None:
         "not refined": lambda: patch.object(Engine, "tiers", (FAST,)),
         "as it is": lambda: patch.dict({}),
         "no blocks": lambda: patch.object(Engine, "tiers", (FAST,)),
-        "all blocks": lambda: patch.object(floor, "FEWER", 1),
+        "all blocks": lambda: patch.multiple(floor, FEWER=1, MOST_BLOCKS=np.inf),
         "floor 0.2": lambda: patch.object(floor, "REFINED_SHARE", 0.2),
         "floor 0.4": lambda: patch.object(floor, "REFINED_SHARE", 0.4),
         "at most 0.3": lambda: patch.dict(refine.MOST, {COARSE: 0.3}),
-        "at most 0.6": lambda: patch.dict(refine.MOST, {COARSE: 0.6}),
+        "at most 0.45": lambda: patch.dict(refine.MOST, {COARSE: 0.45}),
     }
     engines = {name: _own(labeller.engine) for name in ways}
     engines["not refined"] = replace(engines["not refined"], refiner=None)

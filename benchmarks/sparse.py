@@ -5,10 +5,11 @@ Usage: python -m benchmarks.sparse losses ROOT NETWORKS
 
 ROOT holds camvid/ and suny/, NETWORKS the networks of both with their folds, as benchmarks/reproduce.sh collects them;
 frames are labelled by networks that have not seen them. `losses`: CamVid's training sequences, of one frame a second,
-and SUNY's training halves, of which some frames were left out: how far apart frames are found to lie, and figures where
-a network is asked about all frames, every second, and every fourth. `clock`: CamVid's training sequences within ms a
-frame, by whole frames, by the same as if all video were film, by supervoxels, whose classifiers have seen them, and by
-key frames; MODEL is one of 'budgetseg train'. All are class average / global accuracy / mean IoU.
+and SUNY's training halves, of which some frames were left out: how far apart frames are found to lie, mean IoU where a
+network is asked about all of them, and points lost where it is asked about every second, fourth and eighth, by how
+labels are carried; and means, beside what plans believe. `clock`: CamVid's training sequences within ms a frame, by
+whole frames, by the same as if all video were film, by supervoxels, whose classifiers have seen them, and by key
+frames, class average / global accuracy / mean IoU; MODEL is one of 'budgetseg train'.
 """
 
 import math
@@ -17,7 +18,9 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -28,50 +31,87 @@ from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.network.seen import stand_ins
-from budgetseg.evaluation.accuracy import confusion_of_pixels
+from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.evaluation.wall import Timed, timed
 from budgetseg.frames import evidence, refine, window
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.plan import COARSE
+from budgetseg.frames.plan import CARRIES, COARSE, loss
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.refining import Refined, Seen
 from budgetseg.inference.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.models.bundle import load_model
-from budgetseg.types import Budget, Int64, UInt8
+from budgetseg.types import Budget, Float32, Int64, UInt8
 
 LEFT_OUT = {"suny": (1, 2, 4, 8), "camvid": (1,)}
-KEYS = (1, 2, 4)
+KEYS = (2, 4, 8)
+WAYS = list(product(CARRIES, KEYS))
 MS_A_FRAME = (3, 5, 8, 12, 20)
+
+
+class Lost(NamedTuple):
+    """Points of mean IoU, by how labels are carried and every how many frames a network is asked.
+
+    Frames lie `apart` as so many of usual video.
+    """
+
+    apart: float
+    points: Mapping[tuple[str, int], float]
+
 
 Way = Callable[[Timed, float, int], UInt8]
 """(video, seconds, seed) -> labels (T, H, W)."""
 
 
 def losses(root: Path, networks: Path) -> None:
-    """Print a line for each video, and for each that some of its frames make."""
-    print_head("video", ["one frame in", "apart", *(f"asked every {k}" for k in KEYS)])
+    """Print a line for each video, and for each that some of its frames make; then means."""
+    print_head("video", ["one frame in", "apart", "all", *(f"{carry}, every {KEYS}" for carry in CARRIES)])
+    found: dict[str, list[Lost]] = {"SUNY, all frames": [], "CamVid": []}
     for name, strides in LEFT_OUT.items():
         dataset, network = open_dataset(name, root / name), OnnxNetwork(read_card(networks / name / "dcnn.onnx"))
-        n_labels = len(dataset.classes)
-        refiner = refine.FrameRefiner(FrameEngine({"dcnn": network}, np.ones(n_labels, np.float32)), network.size[::-1])
+        refiner = refine.FrameRefiner(
+            FrameEngine({"dcnn": network}, np.ones(len(dataset.classes), np.float32)), network.size[::-1]
+        )
         for video in dataset.videos("train"):
             frames, truth = video.video().frames, video.labels()
             said = answers_of(networks / name, frames)
             for stride in strides:
-                some = frames[::stride]
-                apart = refiner.apart(Books(Ledger(None), refiner.engine.stages), some, 1, math.inf) or 1.0
-                seen = Seen(1, some, {}, np.zeros(some.shape[:3], np.int32), np.ones((1, n_labels), np.float32))
-                found = []
-                for k in KEYS:
-                    asked, labels = range(0, len(some), k), np.empty(some.shape[:3], np.uint8)
-                    answers = {"dcnn": {key: said[key * stride] for key in asked}}
-                    with patch.object(refine, "COUNTS", 0.0):
-                        known = replace(seen, answers=answers, apart=apart)
-                        refiner.again(known, Refined({"dcnn": tuple(asked)}, COARSE, (), ()), labels)
-                    found.append(figures_of(confusion_of_pixels(truth[::stride], labels, n_labels)))
-                print(f"| {name} {video.name} | {stride} | {apart:.1f} | {' | '.join(found)} |", flush=True)
+                some = {k: said[t] for k, t in enumerate(range(0, len(frames), stride))}
+                whole, lost = _lost(refiner, frames[::stride], truth[::stride], some)
+                print(
+                    f"| {name} {video.name} | {stride} | {lost.apart:.1f} | {whole:.1f} | {_cells(lost)} |", flush=True
+                )
+                if stride == 1:
+                    found["CamVid" if name == "camvid" else "SUNY, all frames"].append(lost)
+    for name, own in found.items():
+        apart = float(np.mean([one.apart for one in own]))
+        mean = {way: float(np.mean([one.points[way] for one in own if way in one.points])) for way in WAYS}
+        print(f"| {name}, mean | | {apart:.1f} | | {_cells(Lost(apart, mean))} |")
+        believed = {(carry, k): loss(k - 1, 0, carry, apart) for carry, k in WAYS}
+        print(f"| {name}, believed | | {apart:.1f} | | {_cells(Lost(apart, believed))} |")
+
+
+def _lost(refiner: refine.FrameRefiner, frames: UInt8, truth: UInt8, said: Mapping[int, Float32]) -> tuple[float, Lost]:
+    """Mean IoU where a network says something of all frames, and what is lost where it is asked about some."""
+    n_labels = len(refiner.engine.scale)
+    apart = refiner.apart(Books(Ledger(None), refiner.engine.stages), frames, 1, math.inf) or 1.0
+    seen = Seen(1, frames, {}, np.zeros(frames.shape[:3], np.int32), np.ones((1, n_labels), np.float32), apart=apart)
+
+    def miou(k: int, carry: str) -> float:
+        asked, labels = range(k // 2, len(frames), k), np.empty(frames.shape[:3], np.uint8)
+        known = replace(seen, answers={"dcnn": {key: said[key] for key in asked}})
+        with patch.object(refine, "COUNTS", 0.0):
+            refiner.again(known, Refined({"dcnn": tuple(asked)}, carry, (), (), apart), labels)
+        return 100 * accuracy_of(confusion_of_pixels(truth, labels, n_labels)).miou
+
+    whole = miou(1, COARSE)
+    return whole, Lost(apart, {(carry, k): whole - miou(k, carry) for carry, k in WAYS if 2 * k <= len(frames)})
+
+
+def _cells(lost: Lost) -> str:
+    own = ([lost.points.get((carry, k)) for k in KEYS] for carry in CARRIES)
+    return " | ".join(", ".join("-" if one is None else f"{one:.1f}" for one in row) for row in own)
 
 
 def clock(root: Path, networks: Path, model: Path, repeats: int) -> None:

@@ -20,6 +20,8 @@ KNOWN = 2.0
 """What was known before counts as so many questions."""
 LOOKING, LOOKING_S = 0.02, 0.1
 """Share of the time that is left which looking at frames may take, and seconds that must be left for it."""
+LEAST_PLAIN = 0.25
+"""Of what it takes to paint plainly: where there was less to do, nothing is learned from the seconds that it took."""
 COPY_S = 1.5e-10
 """Seconds a pixel to copy labels: too few are copied at a time to learn it."""
 HEARD_WORK, TOLD_WORK = 22.0, 44.0
@@ -66,14 +68,15 @@ class PaintingCosts:
 
         Something else speaks of `n_told` frames, and other networks of `n_beside`; as is known where it is not said.
         """
-        n_told = self._evidence.n_told if n_told is None else n_told
-        n_beside = sum(sorted(self._evidence.n_answers())[:-1]) if n_beside is None else n_beside
         n_frames, apart = self._evidence.n_frames, self._evidence.apart
         if carry == COPY:
             return self.copy_s(n_frames) + n_frames / frames_a_key * self.plain_s
-        beside = (2 * reach_at(apart) + 1) * n_beside
-        fusing = self._fusing(n_frames * n_heard(frames_a_key, apart) + beside, n_told)
-        return self._painting_s(fusing) + n_frames * self.plain_s
+        n_told = self._evidence.n_told if n_told is None else n_told
+        n_beside = sum(sorted(self._evidence.n_answers())[:-1]) if n_beside is None else n_beside
+        n_keys, reach = n_frames / max(frames_a_key, 1.0), reach_at(apart)
+        heard = n_frames * n_heard(frames_a_key, apart) + max(2 * reach + 1, 2) * n_beside
+        with_themselves = n_keys if reach and n_told else 0.0  # key frames are not alone where something else speaks
+        return self._painting_s(self._fusing(heard + with_themselves, n_told)) + n_frames * self.plain_s
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""
@@ -81,8 +84,10 @@ class PaintingCosts:
 
     def again_s(self, painting: Painting, frames: Collection[int]) -> float:
         """To paint some frames once more, as they were painted before."""
-        n_keys = len(self._evidence.answers[painting.network])
-        each_s = self.paint_s(painting.carry, self._evidence.n_frames / n_keys) / self._evidence.n_frames
+        evidence = self._evidence
+        n_keys, told = len(evidence.answers[painting.network]), float(evidence.n_told > 0)
+        heard = max(n_heard(evidence.n_frames / n_keys, evidence.apart), 2.0)
+        each_s = self._painting_s(self._fusing(heard, told)) + self.plain_s
         return len(frames) * each_s + len({*frames} & {*painting.sharp}) * self.sharp_s
 
     @property
@@ -105,10 +110,11 @@ class PaintingCosts:
         work = max(n_frames - n_late - n_sharp, 0) * self._n_pixels
         if carry != COPY:
             work += self._fusing(evidence.n_sources, evidence.n_told) * (n_frames - n_late) / n_frames
-        if work < n_frames / 2 * self._n_pixels:  # too little to learn from
-            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(work), max(seconds, 0.0))
-        else:
+        least = 0.0 if self._line("paint") not in self.books.stages else LEAST_PLAIN * (n_frames - n_late)
+        if work > least * self._n_pixels:
             self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
+        else:
+            self.books.ledger.stages.setdefault(PAINTING, Entry()).add(self._painting_s(work), max(seconds, 0.0))
 
     def painted_again(self, painting: Painting, frames: Collection[int], seconds: float) -> None:
         """Some frames were."""

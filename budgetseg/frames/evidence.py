@@ -136,7 +136,7 @@ class Evidence:
     @property
     def n_told(self) -> int:
         """Frames of which something else speaks than networks."""
-        return sum(self._is_told(t) for t in self.frames)
+        return 0 if self.told is None else sum(map(self._is_told, self.frames))
 
     def add(self, ask: Ask, probabilities: Float32) -> None:
         """A question was answered, (h, w, L)."""
@@ -312,8 +312,9 @@ class Evidence:
 
     def _is_told(self, t: int) -> bool:
         """Whether something else speaks of a frame than networks: not of what these know, where all are strangers."""
-        is_known = reach_at(self.apart) == 0 and any(t in own for own in self.answers.values())
-        return self.told is not None and not is_known
+        if self.told is None or reach_at(self.apart) > 0:
+            return self.told is not None
+        return not any(t in own for own in list(self.answers.values()))  # others may speak meanwhile
 
     def _fuse(
         self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]]
@@ -394,8 +395,8 @@ def n_heard(frames_a_key: float, apart: float = 1.0) -> float:
 
     Unless others are within reach.
     """
-    reach = reach_at(apart)
-    return (2 * reach + 1) / frames_a_key if frames_a_key <= reach else 2.0 - 2.0 / frames_a_key
+    reach, every = reach_at(apart), max(frames_a_key, 1.0)
+    return (2 * reach + 1) / every if reach >= 1 and every < reach + 1 else 2.0 - 2.0 / every
 
 
 def _chains_to(key: int, first: int, last: int, steps: Sequence[Float32], cells: tuple[int, int]) -> dict[int, Float32]:

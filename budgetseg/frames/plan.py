@@ -39,7 +39,7 @@ REACH = 3
 LOSS = {FINE: 0.09, COARSE: 0.14, COPY: 1.0}
 """Points lost for a second frame to a key frame."""
 NOT_FOUND = 3.0
-"""Where frames of usual video lie so far apart, fine flow finds no more of one in another than coarse."""
+"""Where frames lie farther apart than so many of usual video, fine flow finds no more of one in another than coarse."""
 FAR = 20.0
 """So many frames from key frame to key frame lose twice as much for each of them."""
 MOST_LOST = 25.0
@@ -179,7 +179,8 @@ def loss(away: float, skipped: float, carry: str, apart: float = 1.0) -> float:
     apart : how far frames lie from each other, in frames of usual video
     """
     far, share = apart * max(away, 1.0), away / (1 + away)  # of frames that are no key frames
-    lost = min(2 * share, 1.0) * LOSS[carry] * far * (1 + far / FAR)
+    each = LOSS[carry if carry in carries_at(apart) else COARSE]
+    lost = min(2 * share, 1.0) * each * far * (1 + far / FAR)
     if carry != COPY:  # what is copied is the same however many frames were decoded
         lost = lost * (1 + SKIP_GROWTH * apart * skipped) + SKIP_LOSS * apart * skipped
     most, alone = max(MOST_LOST * share, 1e-9), ALONE if carry == COPY else 0.0

@@ -4,7 +4,7 @@ Supervoxels take part: what each of them is counts beside the network's answers,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -83,7 +83,8 @@ class FrameRefiner:
         """As of `Refiner`."""
         evidence = Evidence(extent.n_frames, self.engine.cells, apart=extent.apart)
         costs = PaintingCosts(books, evidence, extent.size, self.engine.threads)
-        n_told = extent.n_worked if reach_at(extent.apart) else max(extent.n_worked - extent.n_answers, 0.0)
+        n_seen = 0.0 if reach_at(extent.apart) else extent.n_answers + extent.n_beside
+        n_told = max(extent.n_worked - n_seen, 0.0)
         painting_s = costs.paint_s(carry, extent.n_frames / max(extent.n_answers, 1.0), n_told, extent.n_beside)
         ready_s = books.foretold_s(self._line, extent.n_answers + extent.n_beside)
         return ready_s + costs.flow_s(carry, extent.n_worked - 1) + painting_s
@@ -151,6 +152,7 @@ class FrameRefiner:
 
     def again(self, seen: Seen, refined: Refined, out: UInt8) -> None:
         """As of `Refiner`."""
+        seen = replace(seen, apart=refined.apart)
         with one_thread_each(), Crew(self.engine.threads) as crew:
             evidence = self._evidence(crew, seen, refined.carry, len(out))
             for pair in evidence.flow_pairs(refined.carry):

@@ -24,7 +24,7 @@ from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.evidence import Ask, Evidence, Painting
 from budgetseg.frames.order import spread
 from budgetseg.frames.painter import SAFETY, More, Painter
-from budgetseg.frames.plan import COPY, FINE, Plan, Prices, Recipe, choose
+from budgetseg.frames.plan import COPY, Plan, Prices, Recipe, carries_at, choose
 from budgetseg.frames.questions import Questions
 from budgetseg.frames.reader import Reader
 from budgetseg.frames.reading import Reading, Rest
@@ -105,7 +105,7 @@ class WindowRun:
         prices, best = self._prices(), self._questions.recipes[-1]
         n = len(self.span)
         each_s = best.views * prices.ask_s[best.network] + prices.sharp_s
-        carry = COPY if self._reading.is_sparse else FINE
+        carry = COPY if self._reading.is_sparse else carries_at(self.evidence.apart)[0]
         return prices.base_s(1, carry) + prices.paint_s(carry, 1.0) + n * each_s
 
     def _prices(self, decoding: float = 1.0) -> Prices:

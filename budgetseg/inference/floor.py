@@ -22,10 +22,8 @@ __all__ = ["FLOOR_SHARE", "REDUCING", "REFINED_SHARE", "Floor", "foretell_share"
 REDUCING = "reducing"  # frames as they were read to those that are worked on
 CUTTING = 0.2  # of the budget; where the supervoxels of a model take more, faster ones leave more for descriptors
 STRANGERS = 3.0  # frames of usual video; where as much lies between frames, none is left out for a network's sake
-FEWER, MOST_BLOCKS = (
-    4,
-    9.0,
-)  # times fewer blocks, and a frame: pixels get their labels from networks, which need the time
+FEWER = 4  # times fewer blocks: pixels get their labels from networks, and each block takes time that these need
+MOST_BLOCKS = 9.0  # a frame, as in film: frames a second apart have more supervoxels, since these live in one alone
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,8 +164,7 @@ class Pixels:
     def again(self, refined: Refined, out: UInt8) -> None:
         """As it was done before."""
         if self._refiner is not None:
-            seen = self._seen(self._asked(refined.answers))
-            self._refiner.again(replace(seen, apart=refined.apart), refined, out)
+            self._refiner.again(self._seen(self._asked(refined.answers)), refined, out)
 
     def seen(self) -> Seen:
         """What is known."""

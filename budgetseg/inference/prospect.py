@@ -99,7 +99,7 @@ class Prospect:
     def seconds(self, network: str, carry: str, there: Answered = NOBODY, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""
         assert self.engine.refiner is not None
-        n_answers = self._n_answers(network, there, more_s) + self.engine.threads
+        n_answers = min(self._n_answers(network, there, more_s) + self.engine.threads, self.n_worked)
         return self.engine.refiner.seconds(self.books, self._extent(network, there, n_answers), carry)
 
     def _extent(self, network: str, there: Answered, n_answers: float) -> Extent:

@@ -1,5 +1,6 @@
 """What frames hear of key frames."""
 
+import numpy as np
 import pytest
 
 from budgetseg.frames.evidence import heard, n_heard, reach_at
@@ -29,8 +30,8 @@ def test_where_frames_lie_apart_key_frames_hear_themselves_and_the_others_the_ne
 
 
 @pytest.mark.parametrize("apart", [1.0, 1.6, 3.0, 20.0])
-@pytest.mark.parametrize("frames_a_key", [1, 2, 4, 8, 20])
-def test_how_many_are_heard_is_about_foretold(apart: float, frames_a_key: int) -> None:
-    hears = heard({"dcnn": list(range(0, 401, frames_a_key))}, 401, apart)
+@pytest.mark.parametrize("frames_a_key", [1, 1.5, 2, 3.1, 3.5, 4, 8, 20])
+def test_how_many_are_heard_is_about_foretold(apart: float, frames_a_key: float) -> None:
+    hears = heard({"dcnn": [round(key) for key in np.arange(0, 401, frames_a_key)]}, 401, apart)
     n_sources = sum(len(own) for t, own in enumerate(hears) if own != [("dcnn", t)])
     assert n_heard(frames_a_key, apart) == pytest.approx(n_sources / 401, rel=0.2)

@@ -101,14 +101,15 @@ def test_supervoxels_do_not_speak_of_strangers_that_a_network_has_seen(
     assert (out[[0, 8]] == says).all()
 
 
-@pytest.mark.parametrize("carry", [COARSE, FINE])
-def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str) -> None:
-    known, found = seen(range(0, 9, 3)), []
+@pytest.mark.parametrize(("carry", "apart"), [(COARSE, 1.0), (FINE, 1.0), (COARSE, 20.0)])
+def test_it_is_done_again_to_the_pixel(refiner: FrameRefiner, carry: str, apart: float) -> None:
+    known, found = replace(seen(range(0, 9, 3)), apart=apart), []
     for end_s in np.arange(0.1, 0.8, 0.05):
         out, again, now = plain(), plain(), iter(np.arange(0, 100, 0.01))
         refined = refiner.refine(books(refiner), known, carry, Clock(lambda now=now: float(next(now)), end_s), out)  # type: ignore[misc]
         if refined is not None:
-            refiner.again(known, refined, again)
+            assert refined.apart == apart
+            refiner.again(seen(range(0, 9, 3)), refined, again)
             assert np.array_equal(out, again)
             found.append(refined)
             assert refined.carry == COPY or (out[list(refined.late)] == DARK).all()  # as supervoxels have it
@@ -123,9 +124,10 @@ def test_without_answers_or_time_labels_stay_as_they_were(refiner: FrameRefiner)
         assert np.array_equal(out, plain())
 
 
-def test_what_is_left_of_the_time_goes_to_more_frames(refiner: FrameRefiner) -> None:
+@pytest.mark.parametrize("apart", [1.0, 20.0])
+def test_what_is_left_of_the_time_goes_to_more_frames(refiner: FrameRefiner, apart: float) -> None:
     def asked(left_s: float) -> tuple[Refined, UInt8]:
-        known, out, time = seen(range(0, 9, 4)), plain(), Time()
+        known, out, time = replace(seen(range(0, 9, 4)), apart=apart), plain(), Time()
 
         def ask(k: int) -> Float32:
             time.pass_by(1.0)
