@@ -20,7 +20,7 @@ KNOWN = 2.0
 """What was known before counts as so many questions."""
 LOOKING, LOOKING_S = 0.02, 0.1
 """Share of the time that is left which looking at frames may take, and seconds that must be left for it."""
-LEAST_PLAIN = 0.25
+LEAST_PLAIN = 0.5
 """Of what it takes to paint plainly: where there was less to do, nothing is learned from the seconds that it took."""
 COPY_S = 1.5e-10
 """Seconds a pixel to copy labels: too few are copied at a time to learn it."""

@@ -82,6 +82,13 @@ class Painter:
         costs.sharpened(len(brush.sharp), sum(brush.sharp.values()) / threads)
         return late, tuple(sorted(brush.sharp))
 
+    def paint_plainly(self, carry: str, network: str, sure: UInt8, out: UInt8) -> None:
+        """The same, however long it takes, and no frame along its edges: so it shows what that alone takes."""
+        started, evidence = self._now_s(), self._evidence
+        evidence.paint(self._crew, carry, network, out, Again(sure, (), ()))
+        plainly_s = self._now_s() - started - evidence.copied[1]
+        self._costs.painted(carry, len(evidence.answers[network]), 0, 0, plainly_s)
+
     def ask_and_paint(self, painting: Painting, more: More, end_s: float, sure: UInt8, out: UInt8) -> bool:
         """Whether there was time for more questions, and to paint whoever hears the answers as it was before."""
         hearers = self._evidence.hearers(more.asks)

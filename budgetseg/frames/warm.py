@@ -70,5 +70,6 @@ def _label(engine: FrameEngine, size: tuple[int, int], n_frames: int) -> None:
             for network in engine.networks:
                 run.ask_all([Ask(network, t, t % 2 == 1) for t in range(0, n_frames, 4)])
             run.painter.find_flow(carry)
-            network = next(iter(engine.networks))
+            network, sure = next(iter(engine.networks)), np.zeros((n_frames, *engine.cells), np.uint8)
+            run.painter.paint_plainly(carry, network, sure, out)
             run.paint(Painting(n_frames, len(run.evidence.asks), carry, network), math.inf, out)
