@@ -113,6 +113,8 @@ class Pixels:
             if self._n_there()[way.network] < len(self._run.frames):  # there is no time for it, or it says nothing
                 for name in reversed(list(askings)[: list(askings).index(way.network)]):
                     self._ask_on(self._refiner, askings[name], left_s)
+        # Where everything was said, and time is left, answers need not be copied.
+        self._way = way = self._prospect.best_now(way, self._n_there(), clock.end_s - now_s())
         with cutting_off(resources, lambda: clock.end_s - now_s()):
             return self._refiner.refine(self._run.books, self.seen(), way.carry, clock, out, list(askings.values()))
 

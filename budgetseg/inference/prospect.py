@@ -96,6 +96,16 @@ class Prospect:
             return None
         return Outlook(network, carry, self.engine.refiner.worth(self._extent(network, there, n), carry, network))
 
+    def best_now(self, way: Outlook, there: Answered, left_s: float) -> Outlook:
+        """A way, or a better one with the answers that are there, where so many seconds are left for nothing else."""
+        assert self.engine.refiner is not None
+        extent = self._extent(way.network, there, there[way.network])
+        carries = list(self.engine.refiner.carries(self.apart))
+        fitting = [c for c in carries if SAFETY * self.engine.refiner.seconds(self.books, extent, c) <= left_s]
+        worths = {c: self.engine.refiner.worth(extent, c, way.network) for c in (way.carry, *fitting)}
+        carry = max(worths, key=lambda c: worths[c])  # the first of equals, as was planned
+        return Outlook(way.network, carry, worths[carry])
+
     def seconds(self, network: str, carry: str, there: Answered = NOBODY, more_s: float = 0.0) -> float:
         """What it costs by the answers that there will be when so many seconds are over, and one more a thread."""
         assert self.engine.refiner is not None

@@ -15,12 +15,13 @@ from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
+from budgetseg.frames.plan import COARSE, COPY, FINE
 from budgetseg.frames.refine import FrameRefiner
 from budgetseg.inference.floor import Floor
 from budgetseg.inference.label import label_video
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.pixels import Pixels
-from budgetseg.inference.prospect import LEAST, Prospect
+from budgetseg.inference.prospect import LEAST, Outlook, Prospect
 from budgetseg.inference.refining import Refiner
 from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
@@ -180,6 +181,19 @@ def test_what_can_be_refined_in_time_gets_better_with_it(seeing: LoadedModel) ->
     assert prospect.best(too_short_s) is None
     assert prospect.best(too_short_s, {"dcnn": LEAST}) is not None  # answers that are there already
     assert Prospect(replace(engine, refiner=None), prospect.books, 9, 9, SIZE[::-1]).best(math.inf) is None
+
+
+def test_answers_are_not_copied_where_time_is_left_when_all_was_said(seeing: LoadedModel) -> None:
+    engine = seeing.labeller.engine
+    stages = StageCosts({"frames paint 2": 1e-8, "frames flow coarse 2": 1e-8, "frames flow fine 2": 1e-7})
+    prospect = Prospect(engine, Books(Ledger(None), stages), 2 * N_FRAMES, N_FRAMES, SIZE[::-1])
+    there, copied = {"dcnn": N_FRAMES}, Outlook("dcnn", COPY, 0.0)
+    needed_s = {carry: prospect.seconds("dcnn", carry, there) for carry in (FINE, COARSE, COPY)}
+    assert needed_s[COPY] < needed_s[COARSE] < needed_s[FINE]
+    for carry, best in ((COPY, COPY), (COARSE, COARSE), (FINE, FINE)):
+        assert prospect.best_now(copied, there, 1.2 * needed_s[carry]).carry == best
+    fine = Outlook("dcnn", FINE, 0.0)
+    assert prospect.best_now(fine, there, 0.0).carry == FINE  # whoever refines finds out what there is time for
 
 
 def test_the_better_of_two_networks_is_asked_where_there_is_time_for_enough_frames(seeing: LoadedModel) -> None:
