@@ -18,6 +18,9 @@ LEAST = 2
 """Frames that networks must have time to be asked about, where nothing is there yet: what is foretold may not hold."""
 BESIDE = 1.2
 """Times what a network takes for a frame, goes by for each that it is asked about: supervoxels want to hear of it."""
+HOPE = 0.7
+"""Share of what it costs that must be left to carry labels the cheap way rather than copy those of all where there are
+blocks: frames for which there is no time get labels of another nearby, as they would anyway."""
 NOBODY: "Answered" = {}
 """Was asked about anything."""
 TRIES = 2
@@ -100,8 +103,11 @@ class Prospect:
         """A way, or a better one with the answers that are there, where so many seconds are left for nothing else."""
         assert self.engine.refiner is not None
         extent = self._extent(way.network, there, there[way.network])
-        carries = list(self.engine.refiner.carries(self.apart))
-        fitting = [c for c in carries if SAFETY * self.engine.refiner.seconds(self.books, extent, c) <= left_s]
+        *_, cheap, cheapest = self.engine.refiner.carries(self.apart)
+        share = dict.fromkeys(self.engine.refiner.carries(self.apart), SAFETY)
+        if self.engine.has_blocks and way.carry == cheapest:
+            share[cheap] = HOPE
+        fitting = [c for c in share if share[c] * self.engine.refiner.seconds(self.books, extent, c) <= left_s]
         worths = {c: self.engine.refiner.worth(extent, c, way.network) for c in (way.carry, *fitting)}
         carry = max(worths, key=lambda c: worths[c])  # the first of equals, as was planned
         return Outlook(way.network, carry, worths[carry])

@@ -115,7 +115,7 @@ class Refiner(Protocol):
         """Rows and columns of a frame that networks make full use of."""
 
     def carries(self, apart: float) -> Mapping[str, float]:
-        """How answers may come to other frames, and what share of the time that is left this may take.
+        """How answers may come to other frames, the dearest first, and what share of the time left this may take.
 
         Frames lie `apart` as so many of usual video.
         """
