@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 from budgetseg.frames.apart import N_PAIRS
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Evidence, Painting, n_heard, reach_at
+from budgetseg.frames.evidence import Evidence, Painting
+from budgetseg.frames.heard import n_heard, reach_at
 from budgetseg.frames.plan import COARSE, COPY
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Books, Entry, Ledger

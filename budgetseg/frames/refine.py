@@ -15,7 +15,8 @@ from budgetseg.frames.brush import Again
 from budgetseg.frames.costs import PaintingCosts
 from budgetseg.frames.crew import Crew, one_thread_each
 from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.evidence import Ask, Evidence, Painting, reach_at
+from budgetseg.frames.evidence import Ask, Evidence, Painting
+from budgetseg.frames.heard import reach_at
 from budgetseg.frames.order import fill
 from budgetseg.frames.painter import More, Painter
 from budgetseg.frames.plan import COARSE, COPY, FINE, carries_at, loss, recipes_for

@@ -103,8 +103,8 @@ class Prospect:
         """A way, or a better one with the answers that are there, where so many seconds are left for nothing else."""
         assert self.engine.refiner is not None
         extent = self._extent(way.network, there, there[way.network])
-        *_, cheap, cheapest = self.engine.refiner.carries(self.apart)
         share = dict.fromkeys(self.engine.refiner.carries(self.apart), SAFETY)
+        *_, cheap, cheapest = share
         if self.engine.has_blocks and way.carry == cheapest:
             share[cheap] = HOPE
         fitting = [c for c in share if share[c] * self.engine.refiner.seconds(self.books, extent, c) <= left_s]

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.frames.evidence import Painting, heard
+from budgetseg.frames.evidence import Painting
+from budgetseg.frames.heard import heard
 from budgetseg.frames.label import WindowTrace
 from budgetseg.frames.plan import COPY
 from budgetseg.frames.window import PRIOR

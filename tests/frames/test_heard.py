@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetseg.frames.evidence import heard, n_heard, reach_at
+from budgetseg.frames.heard import heard, n_heard, reach_at
 
 
 def test_a_frame_hears_the_nearest_key_frames_and_all_within_reach() -> None:
