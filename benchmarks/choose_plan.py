@@ -2,7 +2,7 @@
 
 Usage: python -m benchmarks.choose_plan DATASET ROOT MODEL TRAINED [REPEATS], where MODEL was trained on the split `fit`
 with supervoxels of the tier `quality`, and TRAINED on `train`: plans and policies are taken from it. Judged on
-`selection`. Budgets are multiples of the floor, with fast supervoxels. Labels are not refined (see `choose_refining`).
+`selection`. Budgets are multiples of the floor, with fast supervoxels.
 
 Class average / global accuracy of all videos together, a mean over repeats.
 """
@@ -59,7 +59,7 @@ def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats:
     """Print a line for each budget."""
     whole = load_model(trained)
     model = replace(load_model(model_folder), plans=whole.plans, policies=whole.policies)
-    engine = replace(Labeller(model, os.cpu_count() or 1, engine="supervoxels").engine, refiner=None)
+    engine = Labeller(model, os.cpu_count() or 1, engine="supervoxels").engine
     videos = [timed(video) for video in open_dataset(dataset, root).videos("selection")]
     floors_s = [_floor_s(engine, video) for video in videos]
     print("| budget, times the floor |", " | ".join(VARIANTS), "|\n" + "|---" * (1 + len(VARIANTS)) + "|")
@@ -67,7 +67,7 @@ def main(dataset: str, root: Path, model_folder: Path, trained: Path, n_repeats:
         found = np.zeros((len(VARIANTS), n_repeats, 2))
         for repeat in range(n_repeats):
             for k, own in enumerate(VARIANTS.values()):
-                floor.CUTTING, floor.FLOOR_SHARE, plan.LEAST_DENSITY = own.cutting, own.floor, own.density
+                floor.CUTTING, plan.FLOOR_SHARE, plan.LEAST_DENSITY = own.cutting, own.floor, own.density
                 found[k, repeat] = _accuracy(engine, videos, [times * seconds for seconds in floors_s], repeat)
         cells = [" / ".join(f"{100 * figure:.1f}" for figure in own.mean(axis=0)) for own in found]
         print(f"| {times:g} |", " | ".join(cells), "|", flush=True)

@@ -1,15 +1,13 @@
 """Descriptors of a supervoxel's pixels in three of its frames.
 
 Which three hardly matters for what they say, but for what they cost: what was made of a frame is free for whoever asks
-next. So supervoxels agree on frames: those that a power of two divides, the largest that leaves three. Blocks, which
-all live as long, do with the one in the middle.
+next. So supervoxels agree on frames: those that a power of two divides, the largest that leaves three.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from copy import copy
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,26 +27,18 @@ class AgreedFramesDescriptor(Descriptor):
     Attributes
     ----------
     source : makes a `FrameArray` of a frame, of one shape for all
-    least : frames of whoever lives so long
     """
 
     source: Resource
-    least = LEAST
-
-    def looking_at(self, least: int) -> Self:
-        """The same, of so many frames."""
-        own = copy(self)
-        own.least = least
-        return own
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
         """What is made of each agreed frame."""
-        return _keys(self.source.kind, *scene.lifetime(region), self.least)
+        return _keys(self.source.kind, *scene.lifetime(region))
 
     def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
         """The same of every supervoxel."""
         boxes = scene.supervoxels.graph.boxes
-        frames = agreed_frames(boxes[:, 0], boxes[:, 1], self.least)
+        frames = agreed_frames(boxes[:, 0], boxes[:, 1])
         new = np.ones(frames.shape, np.bool_)
         new[:, 1:] = frames[:, 1:] != frames[:, :-1]
         first = np.concatenate([[0], np.cumsum(new.sum(axis=1))])
@@ -57,15 +47,13 @@ class AgreedFramesDescriptor(Descriptor):
     def work(self, scene: Scene, region: int) -> float:
         """Pixels in the agreed frames, if they were spread evenly over its life."""
         first, end = scene.lifetime(region)
-        return (
-            float(scene.supervoxels.graph.sizes[region]) * len(_agreed_frames(first, end, self.least)) / (end - first)
-        )
+        return float(scene.supervoxels.graph.sizes[region]) * len(_agreed_frames(first, end)) / (end - first)
 
     def works(self, scene: Scene) -> Float64:
         """The same of every supervoxel, (N,)."""
         graph = scene.supervoxels.graph
         first, end = graph.boxes[:, 0], graph.boxes[:, 1]
-        n_frames = 1 + (np.diff(agreed_frames(first, end, self.least), axis=1) > 0).sum(axis=1)
+        n_frames = 1 + (np.diff(agreed_frames(first, end), axis=1) > 0).sum(axis=1)
         works: Float64 = graph.sizes * n_frames / (end - first)
         return works
 
@@ -76,7 +64,7 @@ class AgreedFramesDescriptor(Descriptor):
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
         """The same of several, (K, length)."""
-        runs, frames = scene.runs, [_agreed_frames(*scene.lifetime(region), self.least) for region in regions.tolist()]
+        runs, frames = scene.runs, [_agreed_frames(*scene.lifetime(region)) for region in regions.tolist()]
         first, made = np.cumsum([0, *map(len, frames)]), addresses([one for own in inputs for one in own])
         if len(made) != first[-1]:  # compiled code would read beyond them
             raise ValueError(f"{self.name} must be given what was made of {first[-1]} frames. Got {len(made)}")
@@ -124,17 +112,15 @@ def runs_in(pixels, own, k):  # type: ignore[no-untyped-def]
 
 
 @lru_cache(maxsize=1 << 12)
-def _keys(kind: str, first: int, end: int, least: int) -> tuple[Key, ...]:
-    return tuple((kind, frame) for frame in _agreed_frames(first, end, least).tolist())
+def _keys(kind: str, first: int, end: int) -> tuple[Key, ...]:
+    return tuple((kind, frame) for frame in _agreed_frames(first, end).tolist())
 
 
 @lru_cache(maxsize=1 << 12)
-def _agreed_frames(first: int, end: int, least: int = LEAST) -> Int64:
+def _agreed_frames(first: int, end: int) -> Int64:
     """The agreed frames of one supervoxel, each once: every call asks, and arrays of one take longer."""
-    if least == 1:
-        return np.array([(first + end) // 2], np.int64)
     step = 1
-    while (end - 1) // (2 * step) - (first - 1) // (2 * step) >= least and 2 * step <= end - first:
+    while (end - 1) // (2 * step) - (first - 1) // (2 * step) >= LEAST and 2 * step <= end - first:
         step *= 2
     low, high = -(-first // step), (end - 1) // step
     return np.array(sorted({low * step, (low + high) // 2 * step, high * step}), np.int64)
@@ -143,16 +129,12 @@ def _agreed_frames(first: int, end: int, least: int = LEAST) -> Int64:
 def agreed_frames(first: Int32, end: Int32, least: int = LEAST) -> Int32:
     """Frames to look at of supervoxels that live from `first` to before `end`, (N, 3), rising; repeated where fewer.
 
-    Of one alone, the middle, which is for those that all live as long.
-
     >>> agreed_frames(np.array([3, 6, 6]), np.array([60, 15, 8]))
     array([[16, 32, 48],
            [ 6, 10, 14],
            [ 6,  6,  7]])
     """
     lives = end - first
-    if least == 1:
-        return np.repeat((first + end)[:, None] // 2, LEAST, axis=1)
     step = np.ones_like(first)
     for power in 2 ** np.arange(1, int(lives.max(initial=1)).bit_length()):
         enough = (end - 1) // power - (first - 1) // power >= least

@@ -42,24 +42,17 @@ class Scene:
     frames : (T, H, W, 3) uint8, RGB
     supervoxels : ids and graph
     runs : where the pixels of each supervoxel lie
-    pictures : (T, H', W', 3) uint8, the same frames larger, for networks; None where there are none
     """
 
     frames: UInt8
     supervoxels: Supervoxels
     runs: Runs
-    pictures: UInt8 | None = None
 
     @classmethod
-    def of(cls, frames: UInt8, supervoxels: Supervoxels, pictures: UInt8 | None = None) -> "Scene":
+    def of(cls, frames: UInt8, supervoxels: Supervoxels) -> "Scene":
         """Scene with the runs found."""
         # Copy of a view: descriptors take the frames in another shape, which would copy the view with every call.
-        return cls(np.ascontiguousarray(frames), supervoxels, find_runs(supervoxels.ids), pictures)
-
-    def picture(self, index: int) -> UInt8:
-        """A frame as large as it is to be had."""
-        picture: UInt8 = (self.frames if self.pictures is None else self.pictures)[index]
-        return picture
+        return cls(np.ascontiguousarray(frames), supervoxels, find_runs(supervoxels.ids))
 
     @property
     def n_frames(self) -> int:

@@ -82,8 +82,6 @@ class LiveDescriptors:
     resources : that the descriptors need, by kind
     late : asked before a resource is made; where it is so, the call ends with LateError, as when making it is cut off,
         and what was made is kept
-    meanwhile : asked, with a kind of resource, where a call needs one that another thread is making: does something
-        else that will be of use, and says whether it did
     left_behind : threads of which nobody waits for the answer: nothing is learned from how long they take
     """
 
@@ -103,7 +101,6 @@ class LiveDescriptors:
         self._works: dict[str, Float64] = {}
         self._timer = timer
         self.late: Callable[[], bool] = lambda: False
-        self.meanwhile: Callable[[str], bool] = lambda _: False
         self.left_behind: set[int] = set()
 
     def cost(self, region: int, name: str) -> float:
@@ -164,22 +161,10 @@ class LiveDescriptors:
             # What another thread is making comes last: two that need the same share the work instead of waiting.
             free = [k for k in missing if not self.cache.is_in_the_making(keys[k])]
             k = (free or missing)[0]
-            if not free and self._does_something_else(keys[k][0], bill):
-                continue
             values[k] = self._get(keys[k], bill, wait=not free)
             if values[k] is not None:
                 missing.remove(k)
         return values  # type: ignore[return-value]
-
-    def _does_something_else(self, kind: str, bill: "_Bill") -> bool:
-        started = self._timer()
-        is_done = self.meanwhile(kind)
-        bill.waited_s += self._timer() - started
-        return is_done
-
-    def make_ahead(self, key: Key) -> bool:
-        """Make a resource before somebody needs it; False where another thread is making it."""
-        return self._get(key, _Bill({}), wait=False) is not None
 
     def _get(self, key: Key, bill: "_Bill", wait: bool) -> Value | None:
         """One resource; if it had to be made here, its time goes on the bill, else the time we waited for it.

@@ -112,7 +112,7 @@ def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) ->
 
 def _floor_s(labeller: Labeller, clip: VideoSource) -> float:
     """Seconds that a video takes when nothing is spent on descriptors."""
-    idle = replace(labeller.engine, strategy=lambda *_: (lambda *_: NOTHING, Selection()), refiner=None)
+    idle = replace(labeller.engine, strategy=lambda *_: (lambda *_: NOTHING, Selection()))
     seconds = []
     for _ in range(N_FLOORS):
         started = time.perf_counter()

@@ -280,7 +280,7 @@ def _full_s(setting: _Setting, source: VideoSource) -> float:
     h = setting.model.classifiers
     counted = [d for d, name in enumerate(h.names) if name != NOT_COUNTED]
     everything = plan_policy(counted, len(h.names), h.n_labels), Selection(reopen=False)
-    engine = replace(setting.labeller.engine, strategy=lambda *_: everything, refiner=None)
+    engine = replace(setting.labeller.engine, strategy=lambda *_: everything)
     started = time.perf_counter()
     label_video(engine, source, Request((Budget(np.inf),), density=setting.per_frame))
     return time.perf_counter() - started

@@ -25,9 +25,8 @@ LEAST_PLAIN = 0.5
 """Of what it takes to paint plainly: where there was less to do, nothing is learned from the seconds that it took."""
 COPY_S = 1.5e-10
 """Seconds a pixel to copy labels: too few are copied at a time to learn it."""
-HEARD_WORK, TOLD_WORK = 22.0, 44.0
-"""Work of carrying and fusing a cell of one key frame, and of what supervoxels say, where that of painting a pixel is
-1."""
+HEARD_WORK = 22.0
+"""Work of carrying and fusing a cell of one key frame, where that of painting a pixel is 1."""
 
 
 class PaintingCosts:
@@ -62,22 +61,14 @@ class PaintingCosts:
         entry = self.books.ledger.stages.setdefault("flow", Entry())
         entry.add(self.flow_s(COARSE, N_PAIRS), time.perf_counter() - started)
 
-    def paint_s(
-        self, carry: str, frames_a_key: float, n_told: float | None = None, n_beside: int | None = None
-    ) -> float:
-        """To carry, fuse and paint all frames, where every so many are key frames.
-
-        Something else speaks of `n_told` frames, and other networks of `n_beside`; as is known where it is not said.
-        """
+    def paint_s(self, carry: str, frames_a_key: float) -> float:
+        """To carry, fuse and paint all frames, where every so many are key frames."""
         n_frames, apart = self._evidence.n_frames, self._evidence.apart
         if carry == COPY:
             return self.copy_s(n_frames) + n_frames / frames_a_key * self.plain_s
-        n_told = self._evidence.n_told if n_told is None else n_told
-        n_beside = sum(sorted(self._evidence.n_answers())[:-1]) if n_beside is None else n_beside
-        n_keys, reach = n_frames / max(frames_a_key, 1.0), reach_at(apart)
-        heard = n_frames * n_heard(frames_a_key, apart) + max(2 * reach + 1, 2) * n_beside
-        with_themselves = n_keys if reach and n_told else 0.0  # key frames are not alone where something else speaks
-        return self._painting_s(self._fusing(heard + with_themselves, n_told)) + n_frames * self.plain_s
+        n_beside = sum(sorted(self._evidence.n_answers())[:-1])
+        heard = n_frames * n_heard(frames_a_key, apart) + max(2 * reach_at(apart) + 1, 2) * n_beside
+        return self._painting_s(self._fusing(heard)) + n_frames * self.plain_s
 
     def copy_s(self, n_frames: int) -> float:
         """To copy the labels of so many frames."""
@@ -86,9 +77,9 @@ class PaintingCosts:
     def again_s(self, painting: Painting, frames: Collection[int]) -> float:
         """To paint some frames once more, as they were painted before."""
         evidence = self._evidence
-        n_keys, told = len(evidence.answers[painting.network]), float(evidence.n_told > 0)
+        n_keys = len(evidence.answers[painting.network])
         heard = max(n_heard(evidence.n_frames / n_keys, evidence.apart), 2.0)
-        each_s = self._painting_s(self._fusing(heard, told)) + self.plain_s
+        each_s = self._painting_s(self._fusing(heard)) + self.plain_s
         return len(frames) * each_s + len({*frames} & {*painting.sharp}) * self.sharp_s
 
     @property
@@ -110,7 +101,7 @@ class PaintingCosts:
         evidence, n_frames = self._evidence, n_keys if carry == COPY else self._evidence.n_frames
         work = max(n_frames - n_late - n_sharp, 0) * self._n_pixels
         if carry != COPY:
-            work += self._fusing(evidence.n_sources, evidence.n_told) * (n_frames - n_late) / n_frames
+            work += self._fusing(evidence.n_sources) * (n_frames - n_late) / n_frames
         least = 0.0 if self._line("paint") not in self.books.stages else LEAST_PLAIN * (n_frames - n_late)
         if work > least * self._n_pixels:
             self.books.book(PAINTING, work, max(seconds, 0.0), self._line("paint"))
@@ -134,9 +125,9 @@ class PaintingCosts:
     def _painting_s(self, work: float) -> float:
         return self.books.foretold_s(self._line("paint"), work)
 
-    def _fusing(self, heard: float, told: float) -> float:
-        """Work, where frames hear so many key frames, all together, and something else speaks of so many."""
-        return (HEARD_WORK * heard + TOLD_WORK * told) * self._n_cells
+    def _fusing(self, heard: float) -> float:
+        """Work, where frames hear so many key frames, all together."""
+        return HEARD_WORK * heard * self._n_cells
 
     def _line(self, work: str) -> str:
         """What the costs of a kind of work are known by."""

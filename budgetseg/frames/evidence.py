@@ -12,12 +12,12 @@ import numpy as np
 from budgetseg.frames import carry as by
 from budgetseg.frames.apart import N_PAIRS, apart_by, changed
 from budgetseg.frames.crew import Crew
-from budgetseg.frames.heard import WORTH, heard, reach_at
+from budgetseg.frames.heard import WORTH, heard
 from budgetseg.frames.order import spread
 from budgetseg.frames.plan import COARSE, COPY, FINE
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting", "Told"]
+__all__ = ["Answer", "Ask", "Brush", "Evidence", "Painting"]
 
 NEAR = 2.0
 """A key frame at a distance of d frames of usual video counts 1 / (d + NEAR)."""
@@ -74,13 +74,6 @@ class Painting:
     apart: float = 1.0
 
 
-class Told(Protocol):
-    """What something other than networks says of frames."""
-
-    def __call__(self, t: int) -> tuple[Float32, float] | None:
-        """Probabilities (h, w, L) of a frame and how much they count; the frame's own answer counts 1 / NEAR."""
-
-
 @dataclass(eq=False)
 class Evidence:
     """All that is known of a window; it only grows, but for how far apart its frames are taken to lie.
@@ -95,8 +88,6 @@ class Evidence:
     n_sources : key frames that frames heard at the last painting, all together, but for themselves alone
     copied : frames that were copied from others then, and the seconds that this took
     again, again_s : frames that were painted again then, along their edges, and the seconds that this took
-    told : what is known of frames beside what networks said of them; None where there is nothing
-    has_labels : whether frames for which there is no time have labels that are better than those of the nearest
     apart : how far frames lie from each other, in frames of usual video
     """
 
@@ -109,8 +100,6 @@ class Evidence:
     copied: tuple[int, float] = (0, 0.0)
     again: set[int] = field(default_factory=set)
     again_s: float = 0.0
-    told: "Told | None" = None
-    has_labels: bool = False
     apart: float = 1.0
     _flows: dict[tuple[int, int, str], Float32] = field(default_factory=dict)
     _small: dict[int, UInt8] = field(default_factory=dict)
@@ -130,11 +119,6 @@ class Evidence:
     def loudest(self) -> str:
         """The network that has said most, whose labels are copied, where they are."""
         return max(self.answers, key=lambda name: len(self.answers[name]))
-
-    @property
-    def n_told(self) -> int:
-        """Frames of which something else speaks than networks."""
-        return 0 if self.told is None else sum(map(self._is_told, self.frames))
 
     def add(self, ask: Ask, probabilities: Float32) -> None:
         """A question was answered, (h, w, L)."""
@@ -266,7 +250,7 @@ class Evidence:
         return tuple(sorted(own.keys() - done))
 
     def _finish_late(self, crew: Crew, done: set[int], out: UInt8, brush: "Brush") -> tuple[int, ...]:
-        """Give frames without labels those of the nearest that has some, unless theirs are better."""
+        """Give frames without labels those of the nearest that has some."""
         places, missing = np.array(sorted(done), np.int64), sorted(set(range(self.n_frames)) - done)
         started = time.perf_counter()
 
@@ -274,9 +258,8 @@ class Evidence:
             nearest = int(places[np.argmin(np.abs(places - t))])
             out[t], brush.sure[t] = out[nearest], brush.sure[nearest]
 
-        if not self.has_labels:
-            crew.each(missing, copy)
-            self.copied = len(missing), time.perf_counter() - started
+        crew.each(missing, copy)
+        self.copied = len(missing), time.perf_counter() - started
         return tuple(missing)
 
     def _chains(
@@ -306,13 +289,7 @@ class Evidence:
 
     def _is_alone(self, t: int, hears: Sequence[tuple[str, int]]) -> bool:
         """Whether a frame hears nothing but the answer about itself."""
-        return len(hears) == 1 and hears[0][1] == t and not self._is_told(t)
-
-    def _is_told(self, t: int) -> bool:
-        """Whether something else speaks of a frame than networks: not of what these know, where all are strangers."""
-        if self.told is None or reach_at(self.apart) > 0:
-            return self.told is not None
-        return not any(t in own for own in list(self.answers.values()))  # others may speak meanwhile
+        return len(hears) == 1 and hears[0][1] == t
 
     def _fuse(
         self, t: int, hears: Sequence[tuple[str, int]], chains: Mapping[int, Mapping[int, Float32]]
@@ -321,7 +298,6 @@ class Evidence:
         if self._is_alone(t, hears):
             own = self.answers[hears[0][0]][t]
             return by.Fused(own.probabilities, own.top), own.sure
-        told = self.told(t) if self.told is not None and self._is_told(t) else None
         # A frame that was not read looks like any other.
         blank = np.zeros(self.cells, np.float32)
         grey, is_one, sources = self._greys.get(t, blank), len(self.answers) == 1, []
@@ -330,9 +306,6 @@ class Evidence:
             weight = worth / (self.apart * abs(key - t) + NEAR)
             seen = blank if t not in self._greys else self._greys[key]
             sources.append(by.Source(answer.probabilities, answer.top, seen, chains[key][t], weight))
-        if told is not None:
-            still = np.zeros((*self.cells, 2), np.float32)
-            sources.append(by.Source(told[0], by.top_classes(told[0]), grey, still, told[1]))
         fused = by.fuse(grey, sources)
         nearest = min(hears, key=lambda one: abs(one[1] - t))
         sure: UInt8 = by.sure_of(fused.probabilities, self.answers[nearest[0]][nearest[1]].sure, chains[nearest[1]][t])

@@ -15,7 +15,6 @@ from budgetseg.inference.state import (
     LEFT_S,
     N_COMPUTED,
     N_DECISIONS,
-    N_STALE,
     PACE,
     SPENT_S,
     State,
@@ -24,7 +23,7 @@ from budgetseg.inference.state import (
     due_of,
     new_state,
 )
-from budgetseg.inference.steps import ORDERS, WANTED, seed_candidates
+from budgetseg.inference.steps import ORDERS, seed_candidates
 from budgetseg.types import Float32, Float64, Int32, Int64
 
 __all__ = ["NOTHING", "Batch", "Choice", "Chooser", "Episode", "Selection"]
@@ -193,18 +192,6 @@ class Episode:
         """Compute a descriptor no more."""
         self.state.counts[ENABLED] &= ~(1 << descriptor)
         self.state.outdated[:] |= 1 << descriptor
-
-    def gain(self, resource: int) -> None:
-        """A resource is being made that nobody has asked for yet."""
-        world, state = self.world, self.state
-        state.made[resource], state.due_s[resource] = True, 0.0
-        users = world.users[world.users_first[resource] : world.users_first[resource + 1]]
-        state.outdated[users] |= world.used_for[resource]
-        if self.order == WANTED:  # they may be wanted more now
-            fresh, n_stale = np.unique(users[~state.is_stale[users]]), int(state.counts[N_STALE])
-            state.stale[n_stale : n_stale + len(fresh)] = fresh
-            state.is_stale[fresh] = True
-            state.counts[N_STALE] += len(fresh)
 
     def lose(self, resources: Sequence[int]) -> None:
         """Resources that were to be made are not there after all."""

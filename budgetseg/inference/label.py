@@ -18,9 +18,7 @@ from budgetseg.inference.garbage import no_collection
 from budgetseg.inference.known import Known
 from budgetseg.inference.labelled import Earlier, Labelled, Why
 from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.plan import LONGEST_STRIDE, Plan, cheapest, smaller
-from budgetseg.inference.refining import Refined
 from budgetseg.inference.request import Request
 from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
@@ -109,7 +107,7 @@ class _Job:
         return plan, decoding
 
     def _label_windows(self, earlier: Earlier | None) -> None:
-        known, answers = (earlier.windows, earlier.answers) if earlier else ((), ())
+        known = earlier.windows if earlier else ()
         n_done, windows = 0, self._windows([len(one.supervoxels.ids) for one in known])
         for k, read in enumerate(windows):
             if self.stopped() and k:
@@ -119,9 +117,6 @@ class _Job:
                 break
             _log.info("window %d: %d frames are there after %.3f s", k, len(read), self._now_s())
             run = self._prepared(read, k, n_done, known[k] if k < len(known) else None)
-            if k < len(answers):  # the clock stands still meanwhile, since the earlier run has paid for it
-                again_s = Pixels(run, self.plan.stride, self.full.size).ask_again(answers[k])
-                self.started, run.started = self.started + again_s, run.started + again_s
             self._label_window(run, n_done)
             n_done += len(run.frames)
             is_last = self.source.n_frames is not None and n_done >= self.plan.n_worked
@@ -164,8 +159,7 @@ class _Job:
         longest, least_s = (LONGEST_STRIDE, 0.0) if is_all else (self.plan.stride, 1e-3)
         left_s = max(self._window_end_s(n_read, n_done) - self._now_s(), least_s)
 
-        n_frames = n_read * self.plan.stride
-        plan = self.floor.choose(self.plan, left_s, partial(self._read_floor_s, n_read), n_frames, longest)
+        plan = self.floor.choose(self.plan, left_s, partial(self._read_floor_s, n_read), longest)
         self._change_plan(plan if is_all else replace(plan, prior=False))
 
     def _read_floor_s(self, n_read: int, plan: Plan) -> float:
@@ -195,7 +189,7 @@ class _Job:
             pictures, engine = read[::stride], self.engine.of_tier(self.plan.tier)
             frames = self._reduced(pictures, size)
             seed = self.request.seed + k
-            run = WindowRun(engine, frames, self.books.ledger, self.started, seed, pictures)
+            run = WindowRun(engine, frames, self.books.ledger, self.started, seed)
             run.stopped = self.stopped
             cheaper = None if self.is_fixed else self._cheaper(len(frames))
             latest_s = np.inf if cheaper is None else self._latest_s(len(frames), n_done)
@@ -232,15 +226,12 @@ class _Job:
     def _label_window(self, run: WindowRun, n_done: int) -> None:
         """A window at every budget: of each it gets its share of the frames, the last one what is left of it."""
         before, painted = list(self.done.ledgers), []
-        refined: list[Refined | None] = []
-        pixels = Pixels(run, self.plan.stride, self.full.size, self.floor.apart)
         prior = self.engine.classifiers.prior.astype(np.float32)
         opinions = [np.broadcast_to(prior, (len(run.scene.supervoxels), len(prior)))] * self.n_early
-        for j, (window_s, total_s) in enumerate(self._budgets_s(run, pixels, n_done)):
+        for j, (window_s, total_s) in enumerate(self._budgets_s(run, n_done)):
             if j < self.n_early:
                 run.closings.append(NEVER)
                 painted.append(len(run.closings) - 1)
-                refined.append(None)
                 self.parts[j].append(self._by_prior(len(run.frames) * self.plan.stride))
                 self.done.ledgers[j] = replace(before[j], budget_s=total_s, spent_s=total_s, work_left=True)
                 continue
@@ -248,7 +239,7 @@ class _Job:
             # The user waits until memory is given back.
             last_s = self.books.foretold_s(LETTING_GO, float(out.size)) if j == len(before) - 1 else 0.0
             if self.request.scope == "total":
-                work_left = self._label_until(deadline_s, run, pixels, out, self._carry_s(out) + last_s)
+                work_left = run.label(deadline_s, out, self._carry_s(out) + last_s)
             else:
                 work_left = run.spend(lambda end_s=window_s: end_s - run.books.ledger.descriptors_s)  # type: ignore[misc]
                 run.close()
@@ -256,27 +247,18 @@ class _Job:
             painted.append(len(run.closings) - 1)
             opinions.append(run.closed.probabilities)  # every closing makes new ones
             self.parts[j].append(self._carried(out, j, n_done))
-            refined.append(pixels.refine(deadline_s - SAFETY * last_s, self._now_s, self.parts[j][-1]))
             ledger = self._account(run, work_left)
             self.done.ledgers[j] = replace(before[j].plus(ledger), budget_s=total_s, work_left=work_left)
-        told = run.trace, run.closings, painted, refined
+        told = run.trace, run.closings, painted
         self.done.whys.append(Why(n_done, run.known(), opinions, run.closed.labels, *told))
 
-    def _label_until(self, deadline_s: float, run: WindowRun, pixels: Pixels, out: UInt8, after_s: float) -> bool:
-        """Labels of a window, with time left to refine them, and for what comes after; whether work is left."""
-        pixels.plan(deadline_s - self._now_s() - SAFETY * (run.closing_s() + after_s))
-        if not run.has_begun:
-            run.network = pixels.network
-        return run.label(deadline_s, out, lambda: after_s + pixels.seconds(), lambda: not pixels.may_ask)
-
-    def _budgets_s(self, run: WindowRun, pixels: Pixels, n_done: int) -> list[tuple[float, float]]:
+    def _budgets_s(self, run: WindowRun, n_done: int) -> list[tuple[float, float]]:
         """Seconds for this window at every budget, and for all windows up to now, or all there are."""
         budgets, ledgers = self.request.budgets, self.done.ledgers
         if budgets[0].is_share:
             full_s = run.full_s()
             if self.request.scope == "total":
-                pixels.plan(np.inf)
-                full_s += self._now_s() - self.began_s + run.closing_s() + pixels.seconds(np.inf)
+                full_s += self._now_s() - self.began_s + run.closing_s()
             own_s = [budget.in_s(full_s) for budget in budgets]
             return [(own, own + (ledger.budget_s or 0.0)) for own, ledger in zip(own_s, ledgers, strict=True)]
         largest_s = budgets[-1].amount

@@ -8,7 +8,6 @@ import numpy as np
 from budgetseg.inference.known import Known, Step
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.plan import Plan
-from budgetseg.inference.refining import Answers, Refined
 from budgetseg.types import Float32, Int32, UInt8
 
 __all__ = ["Earlier", "Labelled", "Why"]
@@ -28,7 +27,6 @@ class Why:
     closings : after how many of these steps supervoxels were labelled, and after how many moves of the expansion that
         was enough, None if it came to its end
     painted : which of the closings each budget has its labels from
-    refined : how they were refined then, for each budget; None where they were not
     """
 
     start: int
@@ -38,7 +36,6 @@ class Why:
     trace: Sequence[Step]
     closings: Sequence[tuple[int, int | None]]
     painted: Sequence[int]
-    refined: Sequence[Refined | None] = ()
 
     @property
     def confidence(self) -> Float32:
@@ -54,12 +51,10 @@ class Earlier:
     ----------
     plan : what it worked on
     windows : what it knew of each window that it came to
-    answers : frames of each of them that it had asked networks about
     """
 
     plan: Plan
     windows: Sequence[Known]
-    answers: Sequence[Answers] = ()
 
 
 @dataclass(eq=False)

@@ -2,30 +2,21 @@
 
     fewer supervoxels ─► smaller frames ─► fewer frames, their labels carried over ─► colour alone ─► the prior
 
-Where networks see whole frames and labels are refined by what they say, blocks take the place of supervoxels before all
-of that: `Floor.in_time`.
-
 The floor is what labelling costs with no descriptor at all: decoding, supervoxels, closing, pixels. A budget is short
-where that would take more than half of it, or three tenths where labels are refined after it, unless frames lie so far
-apart that none can stand for another: descriptors of a few large supervoxels tell more than many without any.
+where that would take more than half of it: descriptors of a few large supervoxels tell more than many without any.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from budgetseg.supervoxels.blocks import BLOCKS
-
-__all__ = ["BLOCKS_INSTEAD", "LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
+__all__ = ["LADDER", "Plan", "cheapest", "choose_plan", "smaller"]
 
 LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone", "prior")
-SAME = 0.1  # of the worth of a plan: nothing is given up for so little
-BLOCKS_INSTEAD = "blocks instead of supervoxels"
 LEAST_DENSITY = 16  # supervoxels a frame; fewer cost no less time, and say less than smaller frames do
 SMALLEST_SIDE = 64  # pixels
 STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 LONGEST_STRIDE = STRIDES[-1]
 FLOOR_SHARE = 0.5  # of the budget; the rest is for descriptors
-REFINED_SHARE = 0.3  # where labels are refined after it, which needs time, and says more of pixels than supervoxels do
 
 
 @dataclass(frozen=True)
@@ -40,9 +31,9 @@ class Plan:
     stride : every so many frames are worked on, the others take the labels of the nearest
     colour_only : no other descriptor is considered
     prior : nothing is computed at all
-    read_size : height and width at which frames are read, where that is larger: for networks, or since only then it
-        showed that they had to be smaller; windows before that are of larger frames
-    tier : of the supervoxels, or `BLOCKS`; None for that of the model
+    read_size : height and width at which frames are read, where that is larger: only then it showed that they had to
+        be smaller; windows before that are of larger frames
+    tier : of the supervoxels; None for that of the model
     """
 
     n_frames: int
@@ -53,11 +44,6 @@ class Plan:
     prior: bool = False
     read_size: tuple[int, int] | None = None
     tier: str | None = None
-
-    @property
-    def has_blocks(self) -> bool:
-        """In the place of supervoxels."""
-        return self.tier == BLOCKS
 
     @property
     def n_worked(self) -> int:
@@ -79,7 +65,7 @@ class Plan:
         return max(1, round(self.density * n_frames))
 
     def lacks(self, full: "Plan") -> list[str]:
-        """What it does without, by the names in `LADDER`; before them, whether it has blocks for supervoxels."""
+        """What it does without, by the names in `LADDER`."""
         if self.prior:
             return ["prior"]
         given_up = (
@@ -88,27 +74,20 @@ class Plan:
             self.stride != full.stride,
             self.colour_only,
         )
-        steps = [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
-        return [BLOCKS_INSTEAD, *steps] if self.has_blocks else steps
+        return [name for name, is_so in zip(LADDER, given_up, strict=False) if is_so]
 
 
 def choose_plan(
-    full: Plan,
-    budget_s: float,
-    floor_s: Callable[[Plan], float],
-    longest_stride: int = LONGEST_STRIDE,
-    share: float = FLOOR_SHARE,
-    worth: Callable[[Plan, float], float] = lambda *_: 0.0,
+    full: Plan, budget_s: float, floor_s: Callable[[Plan], float], longest_stride: int = LONGEST_STRIDE
 ) -> Plan:
-    """Of the plans of the ladder whose floor is such a share of the budget, the first of about the highest worth.
+    """The first plan of the ladder whose floor is `FLOOR_SHARE` of the budget at most.
 
-    Where no floor is, the last; the prior where that does not fit at all. `worth` is told of a plan and its floor.
+    Where no floor is, the last; the prior where that does not fit at all.
     """
     floors = [(plan, floor_s(plan)) for plan in _ladder(full, longest_stride)]
-    fitting = [(plan, own_s) for plan, own_s in floors if own_s <= share * budget_s]
+    fitting = [plan for plan, own_s in floors if own_s <= FLOOR_SHARE * budget_s]
     if fitting:
-        worths = [worth(*own) for own in fitting]
-        return next(plan for (plan, _), own in zip(fitting, worths, strict=True) if own >= max(worths) - SAME)
+        return fitting[0]
     last, last_s = floors[-1]
     return last if last_s <= budget_s else replace(last, prior=True)
 

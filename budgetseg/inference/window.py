@@ -4,7 +4,7 @@ prepare ─► spend ─► close ─► paint, and once more with what is left
 """
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
@@ -17,7 +17,6 @@ from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.errors import UsageError
 from budgetseg.inference.absent import Absent
-from budgetseg.inference.ahead import Ahead
 from budgetseg.inference.closing import Closed, Closing
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import NOTHING, Batch, Choice, Episode
@@ -25,9 +24,8 @@ from budgetseg.inference.known import Known, Step
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.live import LATE, LiveOutcome, LiveSource
 from budgetseg.inference.paint import paint
-from budgetseg.inference.state import ENABLED, full_cost, least_cost, world_of
+from budgetseg.inference.state import full_cost, least_cost, world_of
 from budgetseg.supervoxels import Segmenter
-from budgetseg.supervoxels.blocks import cut_blocks
 from budgetseg.types import Supervoxels, UInt8
 
 __all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "WindowRun"]
@@ -56,7 +54,6 @@ class WindowRun:
     ledger : of the run
     started : of the clock, on `time.perf_counter`
     seed : of what is random
-    pictures : (T, H', W', 3) uint8, the frames as they were read, where that is larger
     """
 
     def __init__(
@@ -66,15 +63,12 @@ class WindowRun:
         ledger: Ledger,
         started: float,
         seed: int = 0,
-        pictures: UInt8 | None = None,
     ) -> None:
         self.engine, self.frames, self.started, self.seed = engine, frames, started, seed
-        self.pictures = frames if pictures is None else pictures
         self.books = Books(ledger, engine.stages)
         self.trace: list[Step] = []
         self.closings: list[tuple[int, int | None]] = []  # after how many steps, and with how many moves
         self.stopped: Callable[[], bool] = lambda: False
-        self.network: str | None = None  # to be asked, where it matters which: known before the first decision
         self._lock = Lock()
         self._episode: Episode | None = None
 
@@ -92,7 +86,7 @@ class WindowRun:
             with self.books.stage("supervoxels", work, line):
                 supervoxels = self._segment(n_supervoxels, latest_s)
         with self.books.stage("preparation", pixels):
-            self.scene = Scene.of(self.frames, supervoxels, self.pictures)
+            self.scene = Scene.of(self.frames, supervoxels)
             h, graph = engine.classifiers, supervoxels.graph
             descriptors = [self._trusted(descriptor) for descriptor in engine.descriptors]
             for d, (descriptor, own) in enumerate(zip(descriptors, engine.descriptors, strict=True)):
@@ -105,7 +99,6 @@ class WindowRun:
             self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
             asking_s = engine.stages.predict("asking H", 1.0)  # part of every descriptor's own cost
             self.world = world_of(graph, replace(costs, private_s=costs.private_s + asking_s))
-            self._ahead = Ahead(self.live, self.world, costs.kinds, self._lock)
             self._start = enabled, known
             if known is not None:
                 self.source.inputs[:] = known.inputs
@@ -113,8 +106,6 @@ class WindowRun:
 
     def _segment(self, n: int, latest_s: float) -> Supervoxels:
         """Supervoxels; LateError where the first of the frames took so long that the rest would not be in time."""
-        if self.engine.has_blocks:
-            return cut_blocks(self.frames.shape[:3], n)
         began_s, n_frames, n_done = self._now_s(), len(self.frames), 0
 
         def advance(n_more: int) -> None:
@@ -147,15 +138,10 @@ class WindowRun:
         assert self._episode is not None
         return self._episode
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether there was a first decision; from then on the network that is asked is settled."""
-        return self._episode is not None
-
     def _begin(self, share: float) -> None:
         """Before the first decision: with such a share of the full cost to spend."""
         enabled, known = self._start
-        self.policy, selection = self.engine.strategy(share, self.network)
+        self.policy, selection = self.engine.strategy(share)
         n_labels = self.engine.classifiers.n_labels
         self._episode = Episode.begin(self.world, n_labels, np.inf, selection, self.seed, enabled)
         if known is not None:
@@ -165,19 +151,17 @@ class WindowRun:
         self,
         deadline_s: float,
         out: UInt8,
-        after_s: Callable[[], float] = lambda: 0.0,
-        may_try: Callable[[], bool] = lambda: True,
+        after_s: float = 0.0,
     ) -> bool:
         """Spend until shortly before the deadline, seconds since the clock started, and paint the labels (T, H, W).
 
         What the end took less than was foretold is spent too, and then the end is done again, if there is time for it.
-        False where everything was computed before. `after_s` is what comes after it takes, by what there is now;
-        `may_try` says whether there is no better use for time that nothing fits into.
+        False where everything was computed before. `after_s` is what comes after it takes.
         """
         paint_s, has_labels, work_left = self._paint_s(), False, True
 
         def end_s() -> float:
-            return deadline_s - SAFETY * (paint_s + after_s()) - MARGIN_S
+            return deadline_s - SAFETY * (paint_s + after_s) - MARGIN_S
 
         def left_s() -> float:
             return self._until_s(end_s(), deadline_s, has_labels) - self._now_s()
@@ -186,7 +170,7 @@ class WindowRun:
             n_before = len(self.trace)
             if has_labels and left_s() < WORTH * deadline_s:
                 return work_left
-            work_left = self.spend(left_s, may_try())
+            work_left = self.spend(left_s, may_try=True)
             if has_labels and (len(self.trace) == n_before or self._is_late_for_closing(end_s())):
                 return work_left or len(self.trace) > n_before  # the labels that are there will do
             enough_s = end_s()
@@ -204,20 +188,17 @@ class WindowRun:
         """
         if self._episode is None:
             full_s = full_cost(self.world, self.engine.counted)
-            if not self.engine.has_blocks:  # a few blocks say nothing of supervoxels
-                self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
+            self.engine.stages.observe(DESCRIPTORS, float(self.frames[..., 0].size), full_s)
             full_s *= self.engine.costs.pace
             self._begin(self.engine.threads * left_s() / max(full_s, 1e-9))
         self.live.late = lambda: left_s() < 0
-        self.live.meanwhile = lambda kind: self._ahead(self.episode, kind, left_s() / SLACK)
         n_others = self.engine.threads - 1
         with cutting_off(list(self.live.resources.values()), left_s), ThreadPoolExecutor(max(n_others, 1)) as pool:
             others = [pool.submit(self._work, left_s, may_try) for _ in range(n_others)]
             self._work(left_s, may_try)
         for other in others:
             other.result()  # what went wrong there is not lost
-        # The others hold on to this run, and so to its frames.
-        self.live.late, self.live.meanwhile = lambda: False, lambda _: False
+        self.live.late = lambda: False  # the other holds on to this run, and so to its frames
         self._learn_asking()
         least_s = least_cost(self.world, self.episode.state)
         has_work = bool(least_s < np.inf)
@@ -340,13 +321,6 @@ class WindowRun:
     def full_s(self) -> float:
         """Seconds that all descriptors of the window would cost."""
         return full_cost(self.world, self._start[0]) * self.engine.costs.pace
-
-    def may_compute(self, names: Collection[str]) -> bool:
-        """Whether one of these descriptors may yet be computed."""
-        enabled = self._start[0] if self._episode is None else int(self._episode.state.counts[ENABLED])
-        own = [d for d, name in enumerate(self.engine.classifiers.names) if name in names]
-        has_all = [self._episode is not None and bool((self._episode.state.subsets >> d & 1).all()) for d in own]
-        return any(enabled >> d & 1 and not done for d, done in zip(own, has_all, strict=True))
 
     def known(self) -> Known:
         """What there is to go on from."""

@@ -242,4 +242,4 @@ def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
     known = read_state(folder)
     if [len(one.supervoxels.ids) for one in known] != [window.n_frames for window in trace.windows]:
         raise UsageError(f"the state in '{folder}' is not that of its trace; label the video anew")
-    return Earlier(trace.plan, known, [window.answers for window in trace.windows]) if known else None
+    return Earlier(trace.plan, known) if known else None

@@ -14,11 +14,9 @@ from budgetseg.descriptors.calibrate import known_costs
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_networks
 from budgetseg.frames.engine import FrameEngine, fitting
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames
-from budgetseg.frames.refine import FrameRefiner
 from budgetseg.frames.warm import calibrate_frames, warm_up_frames
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.episode import Selection
@@ -87,7 +85,6 @@ class Labeller:
             self.threads,
             guarded,
             model.classifiers.subset_of(counted(model)),
-            None if self.frames is None else FrameRefiner(self.frames, _least(self.frames)),
         )
         for tier in engine.tiers:  # any may label, by the budget
             own = engine.of_tier(tier)
@@ -160,12 +157,6 @@ def _forget_garbage() -> None:
     """What is loaded stays: to look through it for garbage takes a tenth of a second each time."""
     gc.collect()
     gc.freeze()
-
-
-def _least(engine: FrameEngine) -> tuple[int, int]:
-    """Rows and columns of the largest frames that its networks look at."""
-    sizes = [network.size[::-1] for network in engine.networks.values() if isinstance(network, OnnxNetwork)]
-    return max(rows for rows, _ in sizes), max(columns for _, columns in sizes)
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

@@ -12,7 +12,6 @@ from budgetseg.inference.carry import carry, reduced, worked_on
 from budgetseg.inference.engine import Engine
 from budgetseg.inference.labelled import Labelled, Why
 from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.pixels import Pixels
 from budgetseg.inference.space import room_for
 from budgetseg.inference.window import NEVER, WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
@@ -31,15 +30,12 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
         small = reduced(frames, window.size)
-        run = WindowRun(engine.of_tier(trace.plan.tier), small, ledger, started, pictures=frames)
+        run = WindowRun(engine.of_tier(trace.plan.tier), small, ledger, started)
         run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
-        pixels, refined = Pixels(run, trace.plan.stride, size), window.refined or [None] * n_budgets
         played = []
-        for whole, own, (painted, opinions) in zip(labels, refined, _play(run, window), strict=True):
+        for whole, (painted, opinions) in zip(labels, _play(run, window), strict=True):
             part = carry(painted, trace.plan, size)[: trace.video.n_frames - start]
-            if own is not None:
-                pixels.again(own, part)
             whole[start : start + len(part)] = part
             played.append(opinions)
         whys.append(_why(run, window, n_done, played))
@@ -89,5 +85,4 @@ def _check_fits(run: WindowRun, window: WindowTrace) -> None:
 def _why(run: WindowRun, window: WindowTrace, start: int, opinions: Sequence[Float32]) -> Why:
     if run.closing.last is None:
         raise UsageError("the trace has a window that was never labelled; label the video anew")
-    told = window.steps, window.closings, window.painted, window.refined
-    return Why(start, run.known(), opinions, run.closed.labels, *told)
+    return Why(start, run.known(), opinions, run.closed.labels, window.steps, window.closings, window.painted)

@@ -33,29 +33,11 @@ def strategy_of(model: Model, policy: str | None = None, selection: Selection | 
         raise UsageError(f"no policy '{policy}'; choose from {', '.join(POLICIES)}")
     decide = POLICIES[policy](model)
 
-    def strategy(share: float, network: str | None = None) -> tuple[Chooser, Selection]:
+    def strategy(share: float) -> tuple[Chooser, Selection]:
         chooser, own = decide(share)
-        own = own if selection is None else replace(selection, enabled=own.enabled)
-        return _asking(model, network, chooser, own)
+        return chooser, own if selection is None else replace(selection, enabled=own.enabled)
 
     return strategy
-
-
-def _asking(
-    model: Model, network: str | None, chooser: LinearPolicy, selection: Selection
-) -> tuple[LinearPolicy, Selection]:
-    """The same decisions, of networks about this one alone: what was learned of the usual one is taken to hold."""
-    names, networks = model.classifiers.names, model.classifiers.opinions
-    if network is None or network not in networks:
-        return chooser, selection
-    learned = [name for name in networks if name in counted(model)] or [network]
-    usual, swapped = network if network in learned else learned[0], list(names)
-    swapped[names.index(usual)], swapped[names.index(network)] = network, usual
-    enabled = [selection.enabled >> names.index(name) & 1 for name in swapped]
-    asked = [name == network or name not in networks for name in names]
-    bits = sum(1 << d for d, both in enumerate(zip(enabled, asked, strict=True)) if all(both))
-    bits = bits or 1 << names.index(network)  # none would stand for all
-    return chooser.with_descriptors(names, swapped), replace(selection, enabled=bits)
 
 
 def _learned(model: Model) -> Decide:

@@ -9,11 +9,9 @@ from typing import Any
 
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import WindowTrace as FramesTrace
-from budgetseg.frames.plan import CARRIES
 from budgetseg.inference.known import Step
 from budgetseg.inference.labelled import Why
 from budgetseg.inference.plan import Plan
-from budgetseg.inference.refining import Answers, Refined
 from budgetseg.labelling.engines import SUPERVOXELS
 from budgetseg.models.bundle import Model
 from budgetseg.video import VideoSource
@@ -21,7 +19,7 @@ from budgetseg.video import VideoSource
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]
 
 TRACE = "trace.json"
-FORMAT = 5
+FORMAT = 6
 STEP = ("region", "descriptor", "at_s", "spent_s", "shared_s")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
@@ -117,7 +115,6 @@ class WindowTrace:
     steps : descriptors that were computed, those of earlier runs first
     closings : after how many steps supervoxels were labelled, and after how many moves that was enough, None for all
     painted : which of the closings each budget has its labels from
-    refined : how they were refined then, for each budget; None where they were not
     """
 
     n_frames: int
@@ -126,7 +123,6 @@ class WindowTrace:
     steps: Sequence[Step]
     closings: Sequence[tuple[int, int | None]]
     painted: Sequence[int]
-    refined: Sequence[Refined | None] = ()
 
     @classmethod
     def of(cls, why: Why, earlier: "WindowTrace | None" = None) -> "WindowTrace":
@@ -135,14 +131,7 @@ class WindowTrace:
         closings = [(len(before) + n_steps, n_moves) for n_steps, n_moves in why.closings]
         supervoxels = why.known.supervoxels
         n_frames, height, width = supervoxels.ids.shape
-        steps = [*before, *why.trace]
-        return cls(n_frames, (height, width), len(supervoxels), steps, closings, list(why.painted), tuple(why.refined))
-
-    @property
-    def answers(self) -> Answers:
-        """Frames that networks were asked about, as far as labels tell of it."""
-        told = [own for own in self.refined if own is not None]
-        return told[-1].answers if told else {}
+        return cls(n_frames, (height, width), len(supervoxels), [*before, *why.trace], closings, list(why.painted))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; steps by column, which is a third as long."""
@@ -155,7 +144,6 @@ class WindowTrace:
             "steps": steps | seconds,
             "closings": self.closings,
             "painted": self.painted,
-            "refined": [None if own is None else asdict(own) for own in self.refined],
         }
 
     @classmethod
@@ -166,10 +154,7 @@ class WindowTrace:
         height, width = map(int, stored["size"])
         painted = [int(k) for k in stored["painted"]]
         n_frames, n_supervoxels = int(stored["n_frames"]), int(stored["n_supervoxels"])
-        refined = tuple(_read_refined(own, n_frames) for own in stored.get("refined", ()))
-        if len(refined) not in (0, len(painted)):
-            raise ValueError("there must be as many of 'refined' as of 'painted'")
-        return cls(n_frames, (height, width), n_supervoxels, steps, closings, painted, refined)
+        return cls(n_frames, (height, width), n_supervoxels, steps, closings, painted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,18 +217,6 @@ def read_trace(folder: Path) -> Trace:
         return Trace(video, model, stored["settings"], plan, windows, tuple(map(str, stored["files"])), frames)
     except _DAMAGES as error:
         raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video anew") from None
-
-
-def _read_refined(stored: Mapping[str, Any] | None, n_frames: int) -> Refined | None:
-    if stored is None:
-        return None
-    answers = {str(name): tuple(map(int, own)) for name, own in stored["answers"].items()}
-    if not all(0 <= k < n_frames for own in answers.values() for k in own) or stored["carry"] not in CARRIES:
-        raise ValueError("frames that are not there, or an unknown way to carry labels")
-    if not stored["apart"] >= 1:
-        raise ValueError("frames lie apart by one at least")
-    late, sharp = (tuple(map(int, stored[name])) for name in ("late", "sharp"))
-    return Refined(answers, str(stored["carry"]), late, sharp, float(stored["apart"]))
 
 
 def _read_plan(stored: Mapping[str, Any]) -> Plan:

@@ -224,23 +224,3 @@ def test_threads_that_need_the_same_share_the_work() -> None:
         spent = list(pool.map(lambda region: live.compute(region, "frames"), (0, 1)))
     assert [len(own.shared_s) for own in spent] == [2, 2]
     assert spent[0].vector == spent[1].vector == scene.frames.mean()
-
-
-class First(Frames):
-    """Needs the first frame alone."""
-
-    def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002
-        return [("slow", 0)]
-
-
-def test_who_would_wait_for_another_thread_does_something_else() -> None:
-    ids = np.zeros((2, 2, 2), np.int32)
-    ids[:, 1] = 1
-    scene = Scene.of(np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3), Supervoxels(ids, neighbourhood_graph(ids)))
-    live = LiveDescriptors(scene, [First()], CostModel())
-    live.meanwhile = lambda kind: ("slow", 1) not in live.cache and live.make_ahead((kind, 1))
-    with ThreadPoolExecutor(2) as pool:  # one that waited would leave the other alone at the barrier
-        spent = list(pool.map(lambda region: live.compute(region, "frames"), (0, 1)))
-    assert ("slow", 1) in live.cache
-    assert sorted(len(own.shared_s) for own in spent) == [0, 1]
-    assert max(own.waited_s for own in spent) > 0

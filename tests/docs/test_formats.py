@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from safetensors.numpy import load_file
 
 from budgetseg.descriptors.table import write_table
 from budgetseg.evaluation.experiment import Experiment, evaluate_tables
-from budgetseg.inference.refining import Refined
 from budgetseg.models.bundle import save_model
 from tests.docs.blocks import ROOT
 from tests.models.made import HAND_MADE, random_model, random_table
@@ -90,7 +88,6 @@ def test_a_trace(out: Path) -> None:
     assert keys_under("trace.json") == set(trace)
     for key in ("video", "model", "settings"):
         assert words_of("trace.json", key) == set(trace[key])
-    refined = {field.name for field in fields(Refined)}  # of this run, none is
-    assert words_of("trace.json", "windows") == inner(trace["windows"]) | set(trace["windows"][0]["steps"]) | refined
+    assert words_of("trace.json", "windows") == inner(trace["windows"]) | set(trace["windows"][0]["steps"])
     with np.load(out / "state.npz") as state:
         assert all(f"`K/{name}`" in PAGE for name in ("ids", "subsets", "said", "inputs") if f"0/{name}" in state)

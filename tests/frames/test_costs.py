@@ -1,17 +1,13 @@
 """What work on frames costs is foretold by what it took, on this machine and in this window."""
 
-from typing import cast
-
 import numpy as np
 import pytest
 
-from budgetseg.frames.costs import SLACK, PaintingCosts, WindowCosts
-from budgetseg.frames.evidence import Answer, Evidence
-from budgetseg.frames.plan import COARSE, COPY, FINE
+from budgetseg.frames.costs import SLACK, WindowCosts
+from budgetseg.frames.evidence import Evidence
+from budgetseg.frames.plan import COPY, FINE
 from budgetseg.frames.reader import Reader
-from budgetseg.inference.ledger import Books, Ledger
-from budgetseg.inference.stages import StageCosts
-from budgetseg.types import UInt8
+from budgetseg.inference.ledger import Ledger
 from tests.frames.worlds import CELLS, SIZE, Clock, engine, source, street
 
 N_FRAMES = 12
@@ -63,19 +59,6 @@ def test_painting_costs_something_though_all_frames_were_painted_along_edges(cos
         costs.painted(carry, 6, 0, n_painted, 0.0)
     assert costs.paint_s(carry, 2.0) == before_s >= n_painted * costs.plain_s > 0
     assert costs.books.ledger.stages["fusing and pixels"].count == 51
-
-
-def test_strangers_that_a_network_has_seen_are_painted_and_nothing_else() -> None:
-    apart, stages = Evidence(N_FRAMES, CELLS, apart=20.0), StageCosts({"frames paint 1": 1e-8})
-    apart.told = lambda _: None
-    costs = PaintingCosts(Books(Ledger(None), stages), apart, SIZE[::-1], 1)
-    for n_keys in (3, N_FRAMES):
-        apart.answers["dcnn"] = dict.fromkeys(range(n_keys), cast("Answer", None))
-        apart.frames = dict.fromkeys(range(N_FRAMES), cast("UInt8", None))
-        n_told = N_FRAMES - n_keys
-        assert apart.n_told == n_told
-        painting_s = costs.paint_s(COARSE, N_FRAMES / n_keys)
-        assert (painting_s > N_FRAMES * costs.plain_s) == (n_told > 0)
 
 
 def test_nothing_that_was_decoded_teaches_nothing(costs: WindowCosts) -> None:

@@ -241,8 +241,8 @@ def test_warming_up_computes_descriptors_however_long_it_takes_to_compile(
 ) -> None:
     asked, computed, paint = list[float](), list[int](), WindowRun.paint
 
-    def strategy(share: float, network: str | None = None) -> tuple[Chooser, Selection]:
-        decide, selection = engine.strategy(share, network)
+    def strategy(share: float) -> tuple[Chooser, Selection]:
+        decide, selection = engine.strategy(share)
 
         def slowly(episode: Episode, n: int = 1, most_s: float = np.inf) -> Batch:
             asked.append(episode.left_s)

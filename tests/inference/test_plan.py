@@ -6,7 +6,6 @@ from itertools import pairwise
 import pytest
 
 from budgetseg.inference.plan import (
-    BLOCKS_INSTEAD,
     FLOOR_SHARE,
     LADDER,
     LEAST_DENSITY,
@@ -14,7 +13,6 @@ from budgetseg.inference.plan import (
     Plan,
     choose_plan,
 )
-from budgetseg.supervoxels.blocks import BLOCKS
 
 FULL = Plan(100, (360, 480), 35.0)
 
@@ -84,22 +82,3 @@ def test_counts_are_of_what_is_worked_on() -> None:
     plan = Plan(10, (4, 6), 2.5, stride=4)
     assert (plan.n_worked, plan.n_pixels, plan.n_supervoxels) == (3, 72.0, 8)
     assert Plan(1, (4, 6), 0.1).n_supervoxels == 1
-
-
-def test_of_plans_within_the_share_the_first_of_those_worth_most_is_chosen() -> None:
-    plans = ladder()[:-1]
-    within = plans[3:]
-
-    def floor_s(plan: Plan) -> float:
-        return FLOOR_SHARE if plan in within else 0.9
-
-    assert choose_plan(FULL, 1.0, floor_s) == within[0]
-    assert choose_plan(FULL, 1.0, floor_s, worth=lambda plan, _: -abs(plan.stride - 4)).stride == 4
-    assert choose_plan(FULL, 1.0, floor_s, worth=lambda plan, _: 1.0 * (plan.stride > 2)) == next(
-        plan for plan in within if plan.stride > 2
-    )
-
-
-def test_blocks_are_told_of_before_all_else() -> None:
-    plan = replace(FULL, tier=BLOCKS, density=8.0, stride=2)
-    assert plan.lacks(FULL) == [BLOCKS_INSTEAD, "fewer supervoxels", "fewer frames"]

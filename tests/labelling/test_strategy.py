@@ -9,7 +9,7 @@ from budgetseg.errors import UsageError
 from budgetseg.inference.episode import Selection
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.policy import plan_policy
-from budgetseg.policy.features import feature_names, n_features
+from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import METHOD, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
@@ -49,25 +49,6 @@ def test_a_learned_policy_decides_at_every_budget(share: float) -> None:
     by_budget = replace(model, policies=(replace(own, uses=(Uses(0.0, 0b0010), Uses(0.4, 0b0100))),))
     assert strategy_of(by_budget)(share)[1].enabled == (0b0010 if share < 0.3 else 0b0100)
     assert strategy_of(replace(model, policies=(own,), plans=(plan,)), "static")(share)[1].order == "large"
-
-
-def test_what_was_learned_of_the_usual_network_holds_for_the_one_that_is_asked() -> None:
-    names, rng = ("colour", "dcnn", "dcnn_large"), np.random.default_rng(0)
-    model = random_model(dict.fromkeys(names, 3))
-    model = replace(model, classifiers=replace(model.classifiers, opinions=names[1:]))
-    weights = rng.normal(size=(4, n_features(3, len(model.classes), True))).astype(np.float32)
-    own = LearnedPolicy(METHOD, names[:2], "shared", LinearPolicy(weights, True), uses=(Uses(0.0, 0b111),))
-    strategy = strategy_of(replace(model, policies=(own,)))
-    assert strategy(0.5)[1].enabled == 0b111
-    (small, of_small), (large, of_large) = strategy(0.5, "dcnn"), strategy(0.5, "dcnn_large")
-    assert (of_small.enabled, of_large.enabled) == (0b011, 0b101)
-    assert isinstance(small, LinearPolicy)
-    assert isinstance(large, LinearPolicy)
-    assert np.array_equal(small.weights, weights)
-    features = feature_names(names, model.classes.names, extended=True)
-    for feature, twin in (("1", "1"), ("has dcnn", "has dcnn_large"), ("cost of dcnn", "cost of dcnn_large")):
-        assert large.weights[2, features.index(twin)] == weights[1, features.index(feature)]
-    assert strategy(0.5, "mynet")[0] is own.policy  # nothing is known of it
 
 
 def test_a_policy_that_there_is_not_is_refused_with_those_that_there_are() -> None:

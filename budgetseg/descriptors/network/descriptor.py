@@ -34,7 +34,7 @@ class _Output(Resource):
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """(h, w, L)."""
-        return FrameArray(self._instead.get(index, self._network)(scene.picture(index)))
+        return FrameArray(self._instead.get(index, self._network)(scene.frames[index]))
 
     def cut_off(self) -> None:
         """Whatever frame a network is looking at."""
