@@ -49,7 +49,7 @@ def test_a_folder_without_a_usable_trace_is_one_line(tmp_path: Path) -> None:
     for damage, line in (
         ("[]", "is damaged"),
         ("{", "is damaged"),
-        (json.dumps(stored | {"format": 99}), "has format 99, not 5; label the video anew"),
+        (json.dumps(stored | {"format": 99}), "has format 99, not 6; label the video anew"),
         (json.dumps(stored | {"plan": {}}), "is damaged"),
         (json.dumps(stored | {"windows": [{}]}), "is damaged"),
         (json.dumps(stored | {"model": stored["model"] | {"colours": [[1, 2]]}}), "a colour for each class"),
