@@ -44,7 +44,7 @@ evaluate() { # dataset, split, name, options
 }
 
 mkdir -p "$out"
-# Balance and rounds were chosen on selection data: docs/decisions/0004-crf.md.
+# Balance and rounds were chosen on selection data: notebook/decisions/0004-crf.md.
 train suny --balance 0.25
 train camvid --balance 1 --rounds 0 --policy-limit "${LIMIT:-100}"
 

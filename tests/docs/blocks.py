@@ -22,6 +22,8 @@ from budgetseg.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NOTEBOOK = sorted((ROOT / "notebook").rglob("*.md"))
+"""Laboratory notes: what they show is not run."""
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<marks>[a-z, ]+) -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL

@@ -1,7 +1,6 @@
 """Every code block of README and docs runs, or at least could: commands and options are there, data parses."""
 
 import importlib
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from budgetseg.cli.app import main
-from tests.docs.blocks import PAGES, ROOT, Block, blocks_of, check_command, commands_of, inline_commands
+from tests.docs.blocks import NOTEBOOK, PAGES, ROOT, Block, blocks_of, check_command, commands_of, inline_commands
 from tests.docs.worlds import WORLDS, install, read_as
 
 LANGUAGES = {"", "json", "python", "sh", "text", "toml"}
@@ -40,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOK], ids=name_of)
 def test_commands_and_options_are_there_and_data_parses(page: Path) -> None:
     for block in blocks_of(page):
         assert block.language in LANGUAGES, f"{block.page}:{block.line}: what is '{block.language}'?"
@@ -54,7 +53,7 @@ def test_commands_and_options_are_there_and_data_parses(page: Path) -> None:
             pytest.fail(f"{block.page}:{block.line}: {error}")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "commands.md"], ids=name_of)
+@pytest.mark.parametrize("page", [page for page in [*PAGES, *NOTEBOOK] if page.name != "commands.md"], ids=name_of)
 def test_commands_in_the_text_are_there(page: Path) -> None:
     for command in inline_commands(page):
         try:
@@ -127,8 +126,3 @@ def test_a_command_that_is_not_there_is_found_out() -> None:
     ):
         with pytest.raises(AssertionError):
             check_command(wrong.split())
-
-
-def test_links_of_the_readme_lead_somewhere() -> None:
-    for target in re.findall(r"\]\((?!https:)([^)#]+)[^)]*\)", (ROOT / "README.md").read_text()):
-        assert (ROOT / target).exists(), target
