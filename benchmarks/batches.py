@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from budgetseg.descriptors.table import read_table
-from budgetseg.inference.loop import CostClock, TableSource, run
+from budgetseg.engine.loop import CostClock, TableSource, run
 from budgetseg.labelling.strategy import counted
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model

@@ -18,10 +18,11 @@ import numpy as np
 from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.wall import Timed, timed
-from budgetseg.inference import floor, plan
-from budgetseg.inference.engine import Engine
-from budgetseg.inference.label import label_video
-from budgetseg.inference.request import Request
+from budgetseg.spaces.regions import floor
+from budgetseg.engine import plan
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.label import label_video
+from budgetseg.engine.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.supervoxels.tiers import FAST

@@ -15,7 +15,7 @@ import numpy as np
 from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.summary import Mean
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model

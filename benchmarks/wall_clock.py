@@ -24,7 +24,7 @@ from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.evaluation.accuracy import accuracy_of
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.models.bundle import load_model

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from budgetseg.inference.state import State
+from budgetseg.policy.state import State
 from budgetseg.simulation.arena import Arena
 from budgetseg.simulation.script import Script, follow
 from budgetseg.simulation.simulate import NOT_ASKED

@@ -16,9 +16,9 @@ from itertools import combinations
 
 import numpy as np
 
-from budgetseg.inference.state import State
-from budgetseg.inference.steps import ORDERS
+from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
+from budgetseg.policy.steps import ORDERS
 from budgetseg.simulation.arena import Arena
 from budgetseg.simulation.reward import reward, worth_of
 from budgetseg.simulation.simulate import NOT_ASKED, play

@@ -7,8 +7,8 @@ end, and values are a table; see `learning.qlearning`.
 
 import numpy as np
 
-from budgetseg.inference.episode import Episode
-from budgetseg.inference.state import State
+from budgetseg.policy.episode import Episode
+from budgetseg.policy.state import State
 from budgetseg.policy.whole import WholePolicy
 from budgetseg.simulation.arena import Arena
 from budgetseg.simulation.script import Script, follow

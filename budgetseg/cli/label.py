@@ -13,7 +13,7 @@ from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
-    from budgetseg.inference.request import Request
+    from budgetseg.engine.request import Request
     from budgetseg.labelling.job import Done, Order
 
 __all__ = ["label"]
@@ -168,7 +168,7 @@ def _budget_of(model: str, accuracy: float, budget: str | None, replay: Path | N
 
 
 def _request(budget: str | None, scope: str, seed: int, replay: Path | None) -> "Request | None":
-    from budgetseg.inference.request import Request
+    from budgetseg.engine.request import Request
 
     if replay is None:
         if budget is None:

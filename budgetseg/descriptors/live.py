@@ -1,7 +1,6 @@
 """Descriptors of one video, computed when asked for, with what they cost."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +8,9 @@ import numpy as np
 
 from budgetseg.descriptors.cache import ResourceCache
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene, Value
-from budgetseg.descriptors.costs import CostModel
-from budgetseg.descriptors.late import LateError
+from budgetseg.timing.clock import WallClock
+from budgetseg.timing.deadline import LateError
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Float64, Int64
 
 __all__ = ["LiveDescriptors", "Spent", "SpentTogether"]
@@ -73,9 +73,9 @@ class LiveDescriptors:
     ----------
     scene : the video and its supervoxels
     descriptors : those that may be asked for
-    costs : predicts what a call will cost, and learns from what it did cost
+    prices : predicts what a call will cost, and learns from what it did cost
     limit_bytes : of the resources kept
-    timer : seconds; `time.thread_time` where other programs must not be counted
+    timer : seconds, of a clock, or `thread_s` where other programs must not be counted
 
     Attributes
     ----------
@@ -89,23 +89,23 @@ class LiveDescriptors:
         self,
         scene: Scene,
         descriptors: Sequence[Descriptor],
-        costs: CostModel,
+        prices: Prices,
         limit_bytes: int = 1 << 30,
-        timer: Callable[[], float] = time.perf_counter,
+        timer: Callable[[], float] | None = None,
     ) -> None:
         self.scene = scene
         self.descriptors = {descriptor.name: descriptor for descriptor in descriptors}
-        self.costs = costs
+        self.prices = prices
         self.cache = ResourceCache(limit_bytes)
         self.resources = {kind.kind: kind for descriptor in descriptors for kind in descriptor.resources}
         self._works: dict[str, Float64] = {}
-        self._timer = timer
+        self._timer = timer or WallClock().now_s
         self.late: Callable[[], bool] = lambda: False
         self.left_behind: set[int] = set()
 
     def cost(self, region: int, name: str) -> float:
         """Seconds that a descriptor of a supervoxel would cost now: its own, and the resources that are not there."""
-        private_s = self.costs.predict(name, float(self._works_of(name)[region]))
+        private_s = self.prices.predict(name, float(self._works_of(name)[region]))
         return private_s + sum(self._price(key) for key in self.missing(region, name))
 
     def missing(self, region: int, name: str) -> list[Key]:
@@ -144,7 +144,7 @@ class LiveDescriptors:
 
     def _observe(self, name: str, work: float, seconds: float, n: int = 1) -> None:
         if threading.get_ident() not in self.left_behind:
-            self.costs.observe(name, work, seconds, n)
+            self.prices.observe_calls(name, work, seconds, n)
 
     def _works_of(self, name: str) -> Float64:
         works = self._works.get(name)
@@ -205,7 +205,7 @@ class LiveDescriptors:
 
     def _price(self, key: Key) -> float:
         kind: Resource = self.resources[key[0]]
-        return self.costs.predict(kind.kind, kind.work(self.scene, key[1]))
+        return self.prices.predict(kind.kind, kind.work(self.scene, key[1]))
 
 
 @dataclass

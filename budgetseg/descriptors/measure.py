@@ -1,16 +1,16 @@
 """All descriptors of a video with what each of them costs, measured while they are computed."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from budgetseg.descriptors.core import Descriptor, Key, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import needs_of
 from budgetseg.descriptors.table import Costs
+from budgetseg.timing.clock import thread_s
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Float64
 
 __all__ = ["measure"]
@@ -25,7 +25,7 @@ def measure(
     advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[dict[str, Float32], Costs]:
     """Values (N, length) by name, and costs in CPU seconds; `advance` is told of every few supervoxels."""
-    live = LiveDescriptors(scene, descriptors, CostModel(), timer=time.thread_time)
+    live = LiveDescriptors(scene, descriptors, Prices(), timer=thread_s)
     n = len(scene.supervoxels)
     values = {descriptor.name: np.empty((n, descriptor.length), np.float32) for descriptor in descriptors}
     private_s = np.empty((n, len(descriptors)))

@@ -7,9 +7,9 @@ import numpy as np
 from numba import njit
 
 from budgetseg.descriptors.core import NOWHERE, Descriptor, Lists, Numbering, Resource, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.table import Costs
 from budgetseg.errors import UsageError
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float64, Int32, Int64
 
 __all__ = ["Workload", "needs_of", "price", "workload"]
@@ -30,17 +30,17 @@ class Workload:
     shared: Mapping[str, Float64]
     needs: Lists
 
-    def price(self, costs: CostModel) -> Costs:
-        """Foretold seconds of everything, at pace 1."""
-        private_s = np.stack([costs.usual(name, works) for name, works in self.private.items()], axis=1)
-        resource_s = np.concatenate([np.empty(0), *(costs.usual(kind, works) for kind, works in self.shared.items())])
+    def price(self, prices: Prices) -> Costs:
+        """Foretold seconds of everything, on an idle machine."""
+        private_s = np.stack([prices.usual(name, works) for name, works in self.private.items()], axis=1)
+        resource_s = np.concatenate([np.empty(0), *(prices.usual(kind, works) for kind, works in self.shared.items())])
         counts = {kind: len(works) for kind, works in self.shared.items()}
         return Costs(private_s, resource_s, self.needs.first, self.needs.items, counts)
 
 
-def price(scene: Scene, descriptors: Sequence[Descriptor], costs: CostModel) -> Costs:
-    """Foretold seconds of all descriptors of a scene, at pace 1: multiply by `costs.pace`."""
-    return workload(scene, descriptors).price(costs)
+def price(scene: Scene, descriptors: Sequence[Descriptor], prices: Prices) -> Costs:
+    """Foretold seconds of all descriptors of a scene, on an idle machine."""
+    return workload(scene, descriptors).price(prices)
 
 
 def workload(scene: Scene, descriptors: Sequence[Descriptor]) -> Workload:

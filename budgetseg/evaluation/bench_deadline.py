@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.inference.episode import NOTHING, Selection
-from budgetseg.inference.label import label_video
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES, SUPERVOXELS
+from budgetseg.policy.episode import NOTHING, Selection
+from budgetseg.spaces.regions.label import label_video
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, open_video
 

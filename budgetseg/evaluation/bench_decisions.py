@@ -14,16 +14,16 @@ from budgetseg.descriptors.calibrate import known_costs
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import open_descriptors
+from budgetseg.engine.loop import CostClock, Outcome, run
 from budgetseg.evaluation.clips import CamvidDense, Street
-from budgetseg.inference.episode import Batch, Chooser, Episode, Selection
-from budgetseg.inference.loop import CostClock, Outcome, run
-from budgetseg.inference.state import World, full_cost, world_of
-from budgetseg.inference.window import MANY
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.models import bundled
 from budgetseg.models.bundle import Model
+from budgetseg.policy.episode import Batch, Chooser, Episode, Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
+from budgetseg.policy.state import World, full_cost, world_of
+from budgetseg.spaces.regions.window import MANY
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32
 

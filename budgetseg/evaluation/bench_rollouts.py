@@ -22,8 +22,8 @@ from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.evaluation.clips import CamvidDense, Street
-from budgetseg.inference.episode import Episode
 from budgetseg.models.bundle import Model
+from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 from budgetseg.simulation import Arena, act, play, problem_of, reward

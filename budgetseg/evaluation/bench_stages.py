@@ -24,9 +24,9 @@ from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN, HAND_MADE, open_descriptors
 from budgetseg.evaluation.clips import CamvidDense, Street
-from budgetseg.inference import interpolate
-from budgetseg.inference.paint import paint
 from budgetseg.models.bundle import Model
+from budgetseg.spaces.regions.interpolation import interpolate
+from budgetseg.spaces.regions.paint import paint
 from budgetseg.supervoxels import segment
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64, Supervoxels, UInt8
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
 from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import SUPERVOXELS
 from budgetseg.labelling.job import Done, Job, Order
 from budgetseg.labelling.output import Wanted

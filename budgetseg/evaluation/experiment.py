@@ -22,11 +22,11 @@ from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of
 from budgetseg.evaluation.environment import environment
 from budgetseg.evaluation.methods import Method, methods_named
 from budgetseg.files import atomic_file
-from budgetseg.inference.interpolation import interpolate
-from budgetseg.inference.state import SPENT_S, State
 from budgetseg.models.bundle import Model
+from budgetseg.policy.state import SPENT_S, State
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena, reward
+from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.types import Budget, Classes, Float32, Float64, Int32, Int64
 
 __all__ = [

@@ -14,9 +14,9 @@ from budgetseg.baselines.static import run_plan
 from budgetseg.baselines.wholes import run_wholes
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.errors import UsageError
-from budgetseg.inference.state import State
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import SELECTIONS, learned_for
+from budgetseg.policy.state import State
 from budgetseg.policy.static import NOT_COUNTED, plan_for
 from budgetseg.policy.whole import whole_policy_for
 from budgetseg.simulation import Arena, play

@@ -21,6 +21,8 @@ from budgetseg.descriptors.describe import Plan
 from budgetseg.descriptors.network import NAMES
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.engine.labelled import Labelled
+from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.evaluation.experiment import (
@@ -32,17 +34,15 @@ from budgetseg.evaluation.experiment import (
     pixels_of,
     write_results,
 )
-from budgetseg.inference.episode import Selection
-from budgetseg.inference.label import label_video
-from budgetseg.inference.labelled import Labelled
-from budgetseg.inference.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.strategy import counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.simulation import NOT_COUNTED
+from budgetseg.spaces.regions.label import label_video
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource
 from budgetseg.video.core import Clip, Span

@@ -8,6 +8,10 @@ from typing import Any
 import cv2
 import numpy as np
 
+from budgetseg.engine.garbage import no_collection
+from budgetseg.engine.labelled import Labelled
+from budgetseg.engine.memory import LARGE, made_ready, n_bytes, room_for
+from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.frames.crew import Crew, one_thread_each
 from budgetseg.frames.engine import FrameEngine
@@ -15,13 +19,9 @@ from budgetseg.frames.evidence import Ask, Painting
 from budgetseg.frames.reader import Reader
 from budgetseg.frames.reading import SEARCH, Rest
 from budgetseg.frames.window import WindowRun
-from budgetseg.inference.garbage import no_collection
-from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.plan import Plan
-from budgetseg.inference.request import Request
-from budgetseg.inference.space import LARGE, made_ready, n_bytes, room_for
 from budgetseg.inference.stages import DOUBT
+from budgetseg.engine.plan import Plan
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 

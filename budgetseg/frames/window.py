@@ -14,7 +14,6 @@ from threading import get_ident
 
 import numpy as np
 
-from budgetseg.descriptors.late import LateError, cutting_off
 from budgetseg.errors import VideoError
 from budgetseg.frames.apart import foretell_apart
 from budgetseg.frames.brush import Again
@@ -30,6 +29,7 @@ from budgetseg.frames.reader import Reader
 from budgetseg.frames.reading import Reading, Rest
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import DOUBT
+from budgetseg.timing.deadline import LateError, cutting_off
 from budgetseg.types import UInt8
 
 __all__ = ["PRIOR", "WindowRun"]

@@ -15,13 +15,12 @@ import numpy as np
 
 from budgetseg.crf.moves import update
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.descriptors.costs import CostModel
-from budgetseg.inference.engine import Engine
-from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.warm import warm_up
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.warm_up import warm_up
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32
 
 __all__ = ["compile_rest", "compiled_ahead"]
@@ -70,4 +69,4 @@ def compile_rest() -> None:
     h = model.classifiers
     silent = [_Silent(name, length) for name, length in zip(h.names, h.lengths[1:], strict=True)]
     tier, threads = str(model.settings["tier"]), os.cpu_count() or 1
-    warm_up(Engine(h, model.crf, silent, CostModel(), StageCosts(), strategy_of(model), tier, threads))
+    warm_up(Engine(h, model.crf, silent, Prices(), strategy_of(model), tier, threads))

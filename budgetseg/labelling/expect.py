@@ -3,15 +3,15 @@
 Both are of video like what the model was trained on: its policy's accuracy out of fold, by share of the full cost.
 """
 
+from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import foretell_score
-from budgetseg.inference.floor import foretell_share
-from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import FRAMES
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.labelling.strategy import counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import METHOD, Expected, budget_for, expected_at, learned_for
+from budgetseg.spaces.regions.floor import foretell_share
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource
 

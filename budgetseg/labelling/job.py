@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import ByFrames, replay_frames
 from budgetseg.frames.label import WindowTrace as FramesTrace
-from budgetseg.inference.labelled import Earlier, Labelled
-from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.labelling.expect import expect, in_words
 from budgetseg.labelling.loaded import LoadedModel

@@ -3,33 +3,34 @@
 import atexit
 import gc
 import logging
-import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from budgetseg.descriptors.calibrate import known_costs
+from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_networks
+from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.engine.request import Request
 from budgetseg.frames.engine import FrameEngine, fitting
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames
 from budgetseg.frames.warm import calibrate_frames, warm_up_frames
-from budgetseg.inference.engine import Engine
-from budgetseg.inference.episode import Selection
-from budgetseg.inference.label import label_video
-from budgetseg.inference.labelled import Earlier, Labelled
-from budgetseg.inference.request import Request
 from budgetseg.inference.stages import StageCosts
-from budgetseg.inference.warm import calibrate_stages, warm_up
 from budgetseg.labelling.ahead import compiled_ahead
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine, is_possible
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model
+from budgetseg.policy.episode import Selection
+from budgetseg.spaces.regions.label import label_video
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.warm_up import calibrate_stages, warm_up
+from budgetseg.timing.clock import WallClock
+from budgetseg.timing.prices import Prices
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["Labeller"]
@@ -60,6 +61,8 @@ class Labeller:
         self.model, self.threads = model, threads
         self._strategy = strategy_of(model, policy, selection)  # refuses before the work
         self._stages = StageCosts.load()
+        self.prices = Prices.load()
+        self._measured: Prices | None = None
         self.choose(engine)
         atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
 
@@ -73,13 +76,13 @@ class Labeller:
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         with compiled_ahead():
             warm_up_descriptors(descriptors)
+        is_new = calibrate_new(descriptors, self.prices)
         guarded = [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)]
         engine = Engine(
             model.classifiers,
             model.crf,
             descriptors,
-            known_costs(descriptors),
-            self._stages,
+            self.prices,
             self._strategy,
             str(model.settings["tier"]),
             self.threads,
@@ -89,8 +92,10 @@ class Labeller:
         for tier in engine.tiers:  # any may label, by the budget
             own = engine.of_tier(tier)
             warm_up(own)
-            if calibrate_stages(own):
-                self._stages.save()  # who is killed need not measure again
+            is_new |= calibrate_stages(own)
+        if is_new:
+            self.prices.save()  # who is killed need not measure again
+        self._measured = self.prices.freeze()
         _forget_garbage()
         return engine
 
@@ -125,9 +130,9 @@ class Labeller:
         earlier: Earlier | None = None,
     ) -> Labelled:
         """Labels of a video by its supervoxels."""
-        engine, started = self.engine, time.perf_counter()
+        engine, clock = self.engine, WallClock()
         source = video if isinstance(video, VideoSource) else open_video(video)
-        return label_video(engine, source, request, stopped, earlier, started)
+        return label_video(engine, source, request, stopped, earlier, clock)
 
     def label_frames(
         self,
@@ -138,10 +143,10 @@ class Labeller:
     ) -> ByFrames:
         """Labels of a video by whole frames."""
         self.choose(FRAMES)
-        engine, started = self.frames, time.perf_counter()
+        engine = self.frames
         assert engine is not None
         source = video if isinstance(video, VideoSource) else open_video(video)
-        return label_frames(engine, source, request, stopped, earlier, started)
+        return label_frames(engine, source, request, stopped, earlier)
 
     def remember(self, folder: Path) -> None:
         """Keep what was learned of stages for the next time; done at the end of the program.
@@ -151,6 +156,9 @@ class Labeller:
         """
         if folder.is_dir():
             self._stages.save(folder)
+            if self._measured is not None:
+                self.prices.forget_calls(self._measured)
+                self.prices.save(folder)
 
 
 def _forget_garbage() -> None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from budgetseg.engine.labelled import Labelled
+from budgetseg.engine.request import Request
 from budgetseg.frames.label import ByFrames
-from budgetseg.inference.episode import Selection
-from budgetseg.inference.labelled import Labelled
 from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.request import Request
 from budgetseg.labelling.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.labelling.labeller import Labeller
 from budgetseg.labelling.maps import confidence_of
@@ -20,6 +19,7 @@ from budgetseg.labelling.trace import ModelMark
 from budgetseg.labelling.videos import open_counted
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import bundled_models, find_model
+from budgetseg.policy.episode import Selection
 from budgetseg.types import Budget, Classes, Float32, UInt8
 from budgetseg.video import VideoSource
 

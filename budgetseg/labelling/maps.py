@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from budgetseg.inference.carry import carry
-from budgetseg.inference.labelled import Why
-from budgetseg.inference.plan import Plan
+from budgetseg.engine.labelled import Why
+from budgetseg.spaces.regions.carry import carry
+from budgetseg.engine.plan import Plan
 from budgetseg.types import Float32
 
 __all__ = ["confidence_of"]

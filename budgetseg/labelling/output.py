@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.engine.labelled import Labelled
 from budgetseg.errors import OutputError, UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.frames.label import ByFrames
-from budgetseg.inference.labelled import Labelled
 from budgetseg.labelling.state import STATE, write_state, write_sures
 from budgetseg.labelling.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.labelling.why import Strip, frames_shown, write_why

@@ -1,20 +1,20 @@
 """Do again what a run has done: the same descriptors in the same order, the same labels."""
 
-import time
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 
 import numpy as np
 
+from budgetseg.engine.labelled import Labelled, Why
+from budgetseg.engine.memory import room_for
 from budgetseg.errors import UsageError
-from budgetseg.inference.carry import carry, reduced, worked_on
-from budgetseg.inference.engine import Engine
-from budgetseg.inference.labelled import Labelled, Why
-from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.space import room_for
-from budgetseg.inference.window import NEVER, WindowRun
 from budgetseg.labelling.trace import Trace, WindowTrace
+from budgetseg.spaces.regions.carry import carry, reduced, worked_on
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.window import NEVER, WindowRun
+from budgetseg.timing.clock import WallClock
+from budgetseg.timing.ledger import Account, Ledger
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 
@@ -23,14 +23,14 @@ __all__ = ["replay"]
 
 def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
     """What a run made of a video, made again; no clock is looked at."""
-    started, ledger = time.perf_counter(), Ledger(None, str(trace.settings["scope"]))
+    account = Account(WallClock(), engine.prices.freeze(), Ledger(None, str(trace.settings["scope"])))
     n_budgets = len(trace.settings["budgets"])
     likeliest, size = int(np.argmax(engine.classifiers.prior)), (source.height, source.width)
     labels = [room_for(trace.video.n_frames, size, likeliest) for _ in range(n_budgets)]
     whys, n_done = [], 0
     for window, frames in zip(trace.windows, _windows(source, trace), strict=True):
         small = reduced(frames, window.size)
-        run = WindowRun(engine.of_tier(trace.plan.tier), small, ledger, started)
+        run = WindowRun(engine.of_tier(trace.plan.tier), small, account)
         run.prepare(window.n_supervoxels)
         start = n_done * trace.plan.stride
         played = []
@@ -40,8 +40,8 @@ def replay(engine: Engine, source: VideoSource, trace: Trace) -> Labelled:
             played.append(opinions)
         whys.append(_why(run, window, n_done, played))
         n_done += len(frames)
-    ledger.spent_s = time.perf_counter() - started
-    return Labelled(labels, [deepcopy(ledger) for _ in labels], whys, trace.plan)
+    account.ledger.spent_s = account.clock.now_s()
+    return Labelled(labels, [deepcopy(account.ledger) for _ in labels], whys, trace.plan)
 
 
 def _windows(source: VideoSource, trace: Trace) -> Iterator[UInt8]:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetseg.engine.known import Known
 from budgetseg.errors import UsageError
-from budgetseg.inference.known import Known
 from budgetseg.types import Graph, Int32, Supervoxels, UInt8
 
 __all__ = ["STATE", "read_state", "read_sures", "write_arrays", "write_state", "write_sures"]

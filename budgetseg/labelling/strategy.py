@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.engine import Strategy
-from budgetseg.inference.episode import Chooser, Selection
 from budgetseg.models.bundle import Model
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
+from budgetseg.policy.episode import Chooser, Selection
 from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.policy.static import NOT_COUNTED, plan_for
+from budgetseg.spaces.regions.space import Strategy
 
 __all__ = ["POLICIES", "counted", "strategy_of"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Selection
-from budgetseg.inference.state import LEAST_S, LEFT_S, PACE
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
+from budgetseg.policy.state import LEAST_S, LEFT_S, PACE
 from budgetseg.policy.view import allowed_actions, features_of
 from budgetseg.simulation import Arena, act, reward, worth_of
 from budgetseg.types import Float32

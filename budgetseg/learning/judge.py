@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.simulation import Arena, Reward, play, reward, worth_of
 from budgetseg.types import Float64, Int64

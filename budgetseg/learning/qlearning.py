@@ -18,10 +18,10 @@ import numpy as np
 from numba import njit
 
 from budgetseg.files import atomic_file
-from budgetseg.inference.state import full_cost
-from budgetseg.inference.steps import uniform
 from budgetseg.learning.plans import Learned, mark_of, variants_of
+from budgetseg.policy.state import full_cost
 from budgetseg.policy.static import COSTS
+from budgetseg.policy.steps import uniform
 from budgetseg.policy.whole import N_BINS, WholePolicy
 from budgetseg.simulation import Arena, reward, worth_of
 from budgetseg.simulation.script import Script, follow

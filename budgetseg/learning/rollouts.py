@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from budgetseg.inference.episode import Episode
 from budgetseg.learning.judge import Judge, Player, Trial
+from budgetseg.policy.episode import Episode
 from budgetseg.policy.view import allowed_actions, features_of
 from budgetseg.simulation import Arena, act, advance, play, reward
 from budgetseg.simulation.simulate import play_out

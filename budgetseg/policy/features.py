@@ -7,9 +7,9 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 
 import numpy as np
 
-from budgetseg.inference.handle import inlined
-from budgetseg.inference.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
-from budgetseg.inference.steps import log_ratio
+from budgetseg.policy.handle import inlined
+from budgetseg.policy.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
+from budgetseg.policy.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
 __all__ = ["CERTAIN", "EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features", "time_at", "time_left"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS, serving

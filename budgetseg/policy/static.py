@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 
 __all__ = ["COSTS", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan", "serving"]

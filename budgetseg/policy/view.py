@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from budgetseg.inference.episode import Episode
-from budgetseg.inference.state import REOPENED
-from budgetseg.inference.steps import affordable, price
+from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import fill_features, n_features
+from budgetseg.policy.state import REOPENED
+from budgetseg.policy.steps import affordable, price
 from budgetseg.types import Bool, Float32
 
 __all__ = ["allowed_actions", "features_of"]

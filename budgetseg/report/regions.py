@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetseg.inference.known import Known
+from budgetseg.engine.known import Known
 from budgetseg.labelling.export.run import FinishedRun
 from budgetseg.labelling.state import read_state
 from budgetseg.report.arrays import packed

@@ -8,10 +8,10 @@ import numpy as np
 from budgetseg.classifiers.samples import place_of
 from budgetseg.descriptors.table import Costs, VideoTable
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Episode, Selection
-from budgetseg.inference.neighbours import Neighbours
-from budgetseg.inference.state import World, unshared, world_of
 from budgetseg.models.bundle import Model
+from budgetseg.policy.episode import Episode, Selection
+from budgetseg.policy.neighbours import Neighbours
+from budgetseg.policy.state import World, unshared, world_of
 from budgetseg.policy.static import COSTS, NOT_COUNTED
 from budgetseg.types import Float32, Graph, Int64
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from budgetseg.inference.state import world_of
+from budgetseg.policy.state import world_of
 from budgetseg.simulation.arena import Arena
 from budgetseg.types import Graph, Int64
 

@@ -7,9 +7,9 @@ import numpy as np
 from budgetseg.crf import Memory, expand
 from budgetseg.crf.potentials import Evidence, make_potentials
 from budgetseg.crf.problem import Problem
-from budgetseg.inference.interpolation import interpolate
-from budgetseg.inference.state import State
+from budgetseg.policy.state import State
 from budgetseg.simulation.arena import Arena
+from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.types import Float64, Int32, Int64
 
 __all__ = ["Reward", "problem_of", "reward", "worth_of"]

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from budgetseg.inference.episode import Episode
-from budgetseg.inference.handle import attach, inlined
-from budgetseg.inference.state import LEAST_S, LEFT_S, PACE
-from budgetseg.inference.steps import cost_of
+from budgetseg.policy.episode import Episode
+from budgetseg.policy.handle import attach, inlined
+from budgetseg.policy.state import LEAST_S, LEFT_S, PACE
+from budgetseg.policy.steps import cost_of
 from budgetseg.simulation.simulate import NOT_ASKED, look_up
 from budgetseg.types import Float32, Float64, Int32, Int64
 

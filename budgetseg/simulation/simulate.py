@@ -3,11 +3,11 @@
 import numpy as np
 from numba import njit
 
-from budgetseg.inference import calls
-from budgetseg.inference.episode import Choice, Episode
-from budgetseg.inference.handle import attach
-from budgetseg.inference.state import SPENT_S
+from budgetseg.policy import calls
+from budgetseg.policy.episode import Choice, Episode
+from budgetseg.policy.handle import attach
 from budgetseg.policy.linear import LinearPolicy, decide
+from budgetseg.policy.state import SPENT_S
 from budgetseg.types import Float32, Float64
 
 __all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]

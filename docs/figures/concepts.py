@@ -22,8 +22,8 @@ from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.registry import HAND_MADE, open_descriptors
 from budgetseg.descriptors.table import read_table
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.inference.interpolation import interpolate
-from budgetseg.inference.state import State
+from budgetseg.spaces.regions.interpolation import interpolate
+from budgetseg.policy.state import State
 from budgetseg.learning.policies import Recipe as PolicyRecipe
 from budgetseg.learning.train import TrainRecipe, train_model
 from budgetseg.models.bundle import Model, load_model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetseg.baselines.paper import BASELINES, run_baseline
-from budgetseg.inference.state import LEFT_S, SPENT_S
+from budgetseg.policy.state import LEFT_S, SPENT_S
 from budgetseg.simulation import Arena
 from budgetseg.types import Int32
 from tests.simulation.arenas import NAMES, random_arena

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetseg.baselines.wholes import run_wholes
-from budgetseg.inference.state import LEFT_S, SPENT_S
+from budgetseg.policy.state import LEFT_S, SPENT_S
 from budgetseg.policy.whole import N_BINS, WholePolicy
 from budgetseg.simulation import Arena
 from tests.simulation.arenas import NAMES, random_arena

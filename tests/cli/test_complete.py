@@ -4,8 +4,8 @@ import pytest
 
 from budgetseg.cli.complete import NAMES, one_of
 from budgetseg.evaluation.experiment import RUNS
-from budgetseg.inference.request import SCOPES
-from budgetseg.inference.steps import ORDERS
+from budgetseg.engine.request import SCOPES
+from budgetseg.policy.steps import ORDERS
 from budgetseg.labelling.engines import ENGINES
 from budgetseg.labelling.export.formats import FORMATS
 from budgetseg.labelling.strategy import POLICIES

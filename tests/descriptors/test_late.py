@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from budgetseg.descriptors.late import cutting_off
+from budgetseg.timing.deadline import cutting_off
 
 
 class Worker:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from budgetseg.cli.app import main
-from tests.docs.blocks import NOTEBOOK, PAGES, ROOT, Block, blocks_of, check_command, commands_of, inline_commands
+from tests.docs.blocks import PAGES, ROOT, Block, blocks_of, check_command, commands_of, inline_commands
 from tests.docs.worlds import WORLDS, install, read_as
 
 LANGUAGES = {"", "json", "python", "sh", "text", "toml"}
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOK], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_and_options_are_there_and_data_parses(page: Path) -> None:
     for block in blocks_of(page):
         assert block.language in LANGUAGES, f"{block.page}:{block.line}: what is '{block.language}'?"
@@ -53,7 +53,7 @@ def test_commands_and_options_are_there_and_data_parses(page: Path) -> None:
             pytest.fail(f"{block.page}:{block.line}: {error}")
 
 
-@pytest.mark.parametrize("page", [page for page in [*PAGES, *NOTEBOOK] if page.name != "commands.md"], ids=name_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "commands.md"], ids=name_of)
 def test_commands_in_the_text_are_there(page: Path) -> None:
     for command in inline_commands(page):
         try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from budgetseg.descriptors.registry import HAND_MADE as NAMES
 from budgetseg.descriptors.table import write_table
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.labelling.export.formats import export
 from budgetseg.models.bundle import save_model
 from budgetseg.policy import plan_policy

@@ -28,7 +28,7 @@ from budgetseg.evaluation.experiment import (
     write_results,
 )
 from budgetseg.evaluation.methods import METHODS
-from budgetseg.inference.state import State
+from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
 from budgetseg.simulation import Arena, Reward, reward

@@ -11,7 +11,7 @@ from budgetseg.datasets.synthetic import render
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import ByFrames
 from budgetseg.inference.contention import Contention
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import Frame, VideoSource

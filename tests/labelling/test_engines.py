@@ -11,7 +11,7 @@ import pytest
 
 from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.errors import UsageError
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling.engines import choose_engine
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import LoadedModel, load

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import BudgetsegError
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling import job as job_module
 from budgetseg.labelling.job import Done, Job, Order
 from budgetseg.labelling.loaded import LoadedModel, load
@@ -107,7 +107,7 @@ def test_a_run_goes_on_instead_of_starting_again(
     out = tmp_path / "out"
     written(street, output=out)
     first = n_computed(out)
-    monkeypatch.setattr("budgetseg.inference.window.Segmenter", None)  # the supervoxels are there already
+    monkeypatch.setattr("budgetseg.spaces.regions.window.Segmenter", None)  # the supervoxels are there already
     written(street, shares=(math.inf,), resume=out)
     trace = read_trace(out)
     pairs = [(step.region, step.descriptor) for step in trace.windows[0].steps]

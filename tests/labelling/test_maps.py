@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.inference.carry import carry
-from budgetseg.inference.plan import Plan
+from budgetseg.spaces.regions.carry import carry
+from budgetseg.engine.plan import Plan
 from budgetseg.labelling.maps import confidence_of
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from budgetseg.errors import OutputError
-from budgetseg.inference.plan import Plan
+from budgetseg.engine.plan import Plan
 from budgetseg.labelling.output import budget_name, check_place, plain, results_folder
 from budgetseg.labelling.trace import TRACE, ModelMark, Trace, VideoMark, write_trace
 from budgetseg.types import Budget

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.labelled import Earlier, Labelled
-from budgetseg.inference.plan import Plan, choose_plan
-from budgetseg.inference.request import Request
-from budgetseg.inference.window import NEVER, WindowRun
+from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.engine.plan import Plan, choose_plan
+from budgetseg.engine.request import Request
+from budgetseg.spaces.regions.window import NEVER, WindowRun
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.replay import replay
 from budgetseg.labelling.trace import Trace, VideoMark, WindowTrace
@@ -107,7 +107,7 @@ def test_frames_that_were_made_smaller_after_they_were_read_are_so_again(
     def shrink(full: Plan, *_: object) -> Plan:
         return replace(choose_plan(full, np.inf, lambda _: 0.0), size=next(sizes))
 
-    monkeypatch.setattr("budgetseg.inference.floor.choose_plan", shrink)
+    monkeypatch.setattr("budgetseg.spaces.regions.floor.choose_plan", shrink)
     labelled = loaded.labeller.label(source, Request((Budget(2.0),)))
     assert labelled.plan is not None
     assert labelled.plan.read_size == (192, 256)
@@ -123,7 +123,7 @@ def test_so_they_are_where_only_the_later_windows_are_smaller(
     def shrink(full: Plan, *_: object) -> Plan:
         return replace(full, size=next(sizes))
 
-    monkeypatch.setattr("budgetseg.inference.floor.choose_plan", shrink)
+    monkeypatch.setattr("budgetseg.spaces.regions.floor.choose_plan", shrink)
     labelled = loaded.labeller.label(source, Request((Budget(2.0),), window=4))
     assert [why.known.supervoxels.ids.shape for why in labelled.whys] == [(4, 192, 256), (4, 96, 128)]
     trace = trace_of(loaded, source, labelled, 1)

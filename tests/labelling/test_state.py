@@ -7,7 +7,7 @@ import pytest
 
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
-from budgetseg.inference.known import Known
+from budgetseg.engine.known import Known
 from budgetseg.labelling.state import GRAPH, KNOWN, STATE, read_state, read_sures, write_state, write_sures
 from budgetseg.supervoxels import segment
 

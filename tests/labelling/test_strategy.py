@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.labelling.strategy import strategy_of
 from budgetseg.policy import plan_policy
 from budgetseg.policy.features import n_features

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.known import Step
-from budgetseg.inference.plan import Plan
+from budgetseg.engine.known import Step
+from budgetseg.engine.plan import Plan
 from budgetseg.labelling.trace import TRACE, ModelMark, Trace, VideoMark, WindowTrace, read_trace, write_trace
 from budgetseg.video import open_video
 from tests.labelling.streets import write_street

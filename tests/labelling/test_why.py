@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from budgetseg.inference.labelled import Labelled
-from budgetseg.inference.request import Request
+from budgetseg.engine.labelled import Labelled
+from budgetseg.engine.request import Request
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.labelling.why import GREY, WIDTH, Strip, frames_shown, write_why
 from budgetseg.types import Budget

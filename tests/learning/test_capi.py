@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning.capi import Recipe, Round, _towards, classify, iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe

@@ -12,7 +12,7 @@ pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning.env import BudgetedVideoEnv
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy

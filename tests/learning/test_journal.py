@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning.capi import Round
 from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import Player

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.policy.linear import plan_policy, random_policy
 from budgetseg.simulation import play, reward

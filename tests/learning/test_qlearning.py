@@ -15,7 +15,7 @@ from budgetseg.crf.learning import Recipe as CrfRecipe
 from budgetseg.descriptors.describe import Plan
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import read_table
-from budgetseg.inference.state import SPENT_S
+from budgetseg.policy.state import SPENT_S
 from budgetseg.learning import qlearning
 from budgetseg.learning.plans import BUDGETS, Learned
 from budgetseg.learning.qlearning import (

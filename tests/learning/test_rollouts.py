@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning import rollouts
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.rollouts import Recipe, Visited, join_visited, roll_out

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.search import Fold, Found, Recipe, directions, search
 from budgetseg.policy.features import EXTRAS, feature_names, n_features

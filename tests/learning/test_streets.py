@@ -9,7 +9,7 @@ import pytest
 
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.evaluation.methods import methods_named
-from budgetseg.inference.state import State
+from budgetseg.policy.state import State
 from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
 from budgetseg.learning.judge import Judge, Player

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS

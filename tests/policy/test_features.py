@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Episode, Selection
-from budgetseg.inference.state import LEFT_S
-from budgetseg.inference.steps import price
+from budgetseg.policy.episode import Episode, Selection
+from budgetseg.policy.state import LEFT_S
+from budgetseg.policy.steps import price
 from budgetseg.policy.features import EXTRAS, feature_names, fill_features, n_features
 from budgetseg.types import Float32
 from tests.graphs import graph_of
-from tests.inference.plain import PlainRun
-from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
+from tests.policy.plain import PlainRun
+from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
 
 
 def features(episode: Episode, region: int, extended: bool = True) -> Float32:

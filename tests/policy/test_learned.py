@@ -9,7 +9,7 @@ from budgetseg.errors import UsageError
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses, budget_for, expected_at, learned_for
 from budgetseg.policy.linear import LinearPolicy
-from tests.inference.worlds import EVERYTHING, any_policy, made_video
+from tests.policy.worlds import EVERYTHING, any_policy, made_video
 
 EXPECTED = (Expected(0.01, 0.2, 0.3), Expected(0.1, 0.4, 0.7), Expected(1.0, 0.6, 0.9))
 

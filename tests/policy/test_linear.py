@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import chisquare
 
 from budgetseg.descriptors.table import Costs
-from budgetseg.inference.episode import Episode, Selection
-from budgetseg.inference.loop import TableSource
+from budgetseg.policy.episode import Episode, Selection
+from budgetseg.engine.loop import TableSource
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.view import allowed_actions, features_of
-from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
+from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
 
 
 def reordered(video: Made, order: Sequence[int]) -> Made:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.inference.episode import Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.static import StaticPlan, plan_for, read_plan
 from budgetseg.simulation import play
 from tests.simulation.arenas import NAMES, random_arena

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Episode, Selection
-from budgetseg.inference.state import copy_state
+from budgetseg.policy.episode import Episode, Selection
+from budgetseg.policy.state import copy_state
 from budgetseg.policy import plan_policy
 from budgetseg.policy.view import allowed_actions, features_of
-from tests.inference.worlds import EVERYTHING, Made, any_policy, made_video
+from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
 
 
 def half_way(video: Made, seed: int, enabled: int = -1) -> Episode:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.frames.label import label_frames
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import load
 from budgetseg.labelling.output import Run, Wanted, results_folder, write_results

@@ -8,7 +8,7 @@ import pytest
 from budgetseg.classifiers.samples import place_of
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
-from budgetseg.inference.state import ENABLED, unshared
+from budgetseg.policy.state import ENABLED, unshared
 from budgetseg.simulation import Arena
 from tests.models.made import HAND_MADE, random_model
 from tests.simulation.arenas import FULL, MODEL, NAMES, random_arena, table_with_needs

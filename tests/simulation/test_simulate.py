@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from budgetseg.inference.episode import Batch, Choice, Episode, Selection
-from budgetseg.inference.loop import CostClock, TableSource, run
-from budgetseg.inference.steps import ORDERS
+from budgetseg.policy.episode import Batch, Choice, Episode, Selection
+from budgetseg.engine.loop import CostClock, TableSource, run
+from budgetseg.policy.steps import ORDERS
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
 from budgetseg.simulation import Arena, act, play

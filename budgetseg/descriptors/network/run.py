@@ -9,9 +9,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from budgetseg.descriptors.late import LateError
 from budgetseg.descriptors.network.card import Card
 from budgetseg.errors import ModelError
+from budgetseg.timing.deadline import LateError
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["OnnxNetwork", "at_size"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from budgetseg.descriptors.late import LateError
+from budgetseg.timing.deadline import LateError
 from budgetseg.descriptors.network.card import Card, read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import ModelError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.inference.request import Request
+from budgetseg.engine.request import Request
 from budgetseg.labelling.job import Job, Order
 from budgetseg.labelling.loaded import LoadedModel
 from budgetseg.types import Budget

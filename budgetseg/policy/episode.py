@@ -1,0 +1,227 @@
+"""A budgeted run of one video, as a policy and a simulator see it: a world, its state, and who is selected first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from budgetseg.errors import UsageError
+from budgetseg.policy import calls
+from budgetseg.policy.handle import handle_of
+from budgetseg.policy.state import (
+    ENABLED,
+    FULL_S,
+    LEFT_S,
+    N_COMPUTED,
+    N_DECISIONS,
+    PACE,
+    SPENT_S,
+    State,
+    World,
+    copy_state,
+    due_of,
+    new_state,
+)
+from budgetseg.policy.steps import ORDERS, seed_candidates
+from budgetseg.types import Float32, Float64, Int32, Int64
+
+__all__ = ["NOTHING", "Batch", "Choice", "Chooser", "Episode", "Selection"]
+
+Choice = tuple[int, int]
+"""A supervoxel, and the descriptor to compute for it."""
+
+
+class Batch(NamedTuple):
+    """Descriptors that are being computed, K of them, each of another supervoxel.
+
+    Attributes
+    ----------
+    regions, descriptors : (K,) int64, the choices
+    planned_s : (K,) float64, seconds that each is foretold to take
+    """
+
+    regions: Int64
+    descriptors: Int64
+    planned_s: Float64
+
+    @property
+    def choices(self) -> list[Choice]:
+        """One by one."""
+        return list(zip(self.regions.tolist(), self.descriptors.tolist(), strict=True))
+
+    def take(self, places: Sequence[int] | slice) -> "Batch":
+        """Some of them."""
+        return Batch(self.regions[places], self.descriptors[places], self.planned_s[places])
+
+
+NOTHING = Batch(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+"""What is chosen at the end."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which supervoxels are considered, and when.
+
+    Attributes
+    ----------
+    order : a name in `ORDERS`
+    start : share of the supervoxels that are candidates from the beginning, at least one of them
+    reopen : whether to go on with what was finished when nothing else is left to do
+    enabled : descriptors that may be computed, as bits; -1 for all
+    """
+
+    order: str = "random"
+    start: float = 1.0
+    reopen: bool = True
+    enabled: int = -1
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise UsageError(f"no order of selection '{self.order}'; choose from {', '.join(ORDERS)}")
+
+
+@dataclass(eq=False)
+class Episode:
+    """The one mutable noun: Algorithm 1, half-way through.
+
+    Attributes
+    ----------
+    world : what does not change
+    state : what does
+    selection : who is considered, and when
+    handle : of world and state, for compiled code
+    """
+
+    world: World
+    state: State
+    selection: Selection
+    handle: Int64 = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.handle = handle_of(self.world, self.state)
+        self.order = ORDERS[self.selection.order]
+
+    @classmethod
+    def begin(
+        cls,
+        world: World,
+        n_labels: int,
+        budget_s: float,
+        selection: Selection | None = None,
+        seed: int = 0,
+        enabled: int = -1,
+    ) -> "Episode":
+        """An episode before its first decision; `enabled` are the descriptors that make up the full cost, as bits.
+
+        Of these, those that the selection leaves out are not computed, unless it leaves out all.
+        """
+        selection = selection or Selection()
+        episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled, selection.enabled), selection)
+        n = max(1, round(episode.selection.start * len(episode.state.subsets)))
+        seed_candidates(world, episode.state, episode.order, n)
+        return episode
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left."""
+        return float(self.state.money[LEFT_S])
+
+    @left_s.setter
+    def left_s(self, seconds: float) -> None:
+        self.state.money[LEFT_S] = seconds
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds spent on descriptors."""
+        return float(self.state.money[SPENT_S])
+
+    @property
+    def full_s(self) -> float:
+        """Seconds that all descriptors of all supervoxels would cost."""
+        return float(self.state.money[FULL_S])
+
+    @property
+    def pace(self) -> float:
+        """How many times slower than foretold the machine is; costs are multiplied with it."""
+        return float(self.state.money[PACE])
+
+    @pace.setter
+    def pace(self, times: float) -> None:
+        self.state.money[PACE] = times
+
+    @property
+    def n_decisions(self) -> int:
+        """Decisions so far."""
+        return int(self.state.counts[N_DECISIONS])
+
+    @property
+    def n_computed(self) -> int:
+        """Descriptors computed so far."""
+        return int(self.state.counts[N_COMPUTED])
+
+    def copy(self) -> "Episode":
+        """Another one that goes its own way from here."""
+        return Episode(self.world, copy_state(self.state), self.selection)
+
+    def select(self) -> int | None:
+        """The supervoxel to decide about next; None where there is none, anyone where it is the policy that ranks."""
+        region = int(calls.select(self.handle, self.order, self.selection.reopen))
+        return None if region < 0 else region
+
+    def cost_s(self, region: int, descriptor: int) -> float:
+        """Seconds that a descriptor would cost now."""
+        return float(calls.cost_of(self.handle, region, descriptor))
+
+    def finish(self, region: int) -> None:
+        """Compute no more for a supervoxel."""
+        calls.finish(self.handle, self.order, region)
+
+    def start(self, choice: Choice) -> float:
+        """A descriptor is being computed; the seconds that it is foretold to take."""
+        return float(calls.begin(self.handle, self.order, *choice))
+
+    def recall(self, subsets: Int32, said: Float32) -> None:
+        """What an earlier run has computed, and H said of it; its resources are gone."""
+        self.state.subsets[:] = subsets
+        self.state.outdated[:] = (1 << self.world.n_descriptors) - 1
+        self.state.said[:] = said
+        self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
+
+    def drop(self, descriptor: int) -> None:
+        """Compute a descriptor no more."""
+        self.state.counts[ENABLED] &= ~(1 << descriptor)
+        self.state.outdated[:] |= 1 << descriptor
+
+    def lose(self, resources: Sequence[int]) -> None:
+        """Resources that were to be made are not there after all."""
+        world, state, due_s = self.world, self.state, due_of(self.world)
+        for r in resources:
+            state.made[r], state.due_s[r] = False, due_s[r]
+            state.outdated[world.users[world.users_first[r] : world.users_first[r + 1]]] |= world.used_for[r]
+
+    def withdraw(self, region: int) -> None:
+        """Take a supervoxel from the candidates, if it is one, as one that is being worked on."""
+        calls.withdraw(self.handle, region)
+
+    def give_up(self, region: int) -> None:
+        """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
+        calls.give_up(self.handle, self.order, region)
+
+    def receive(self, choice: Choice, said: Float32, spent_s: float) -> None:
+        """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
+        calls.receive(self.handle, self.order, *choice, said, spent_s)
+
+    def receive_all(self, batch: Batch, said: Float32, spent_s: Float64) -> None:
+        """A batch was computed, and H says so of the supervoxels now, (K, L)."""
+        calls.receive_all(self.handle, self.order, batch.regions, batch.descriptors, said, spent_s)
+
+
+class Chooser(Protocol):
+    """A policy at work."""
+
+    def __call__(self, episode: Episode, n: int = 1, most_s: float = np.inf) -> Batch:
+        """Go through supervoxels until n of them need a descriptor, or so many seconds are planned; all are begun.
+
+        An empty batch where nothing more fits or is wanted.
+        """

@@ -1,0 +1,400 @@
+"""What happens to a state, step by step: the one definition that live runs, simulations and training share. Compiled.
+
+    select   ─► the next candidate             (Algorithm 1, line 4)
+    finish   ─► it is done, neighbours join    (lines 6 to 8)
+    begin    ─► a descriptor is being computed (line 11)
+    receive  ─► it was computed, H has spoken
+
+All randomness is drawn from the state's seed by supervoxel and visit, so that a run which takes another decision
+somewhere meets the same draws everywhere else.
+"""
+
+import numpy as np
+from numba import njit
+
+from budgetseg.policy.handle import inlined
+from budgetseg.policy.heap import NOWHERE, move, push, remove
+from budgetseg.policy.state import (
+    AGAIN,
+    BUSY,
+    CANDIDATE,
+    ENABLED,
+    FINISHED,
+    FULL_S,
+    LEFT_S,
+    N_COMPUTED,
+    N_DECISIONS,
+    N_FINISHED,
+    N_SEEDED,
+    N_STALE,
+    PACE,
+    REOPENED,
+    SPENT_S,
+    TIME,
+    UNFIT_S,
+    UNSEEN,
+)
+
+__all__ = [
+    "ORDERS",
+    "WANTED",
+    "affordable",
+    "begin",
+    "cost_of",
+    "finish",
+    "fits",
+    "give_up",
+    "log_ratio",
+    "next_stale",
+    "outdate_if_time_rose",
+    "price",
+    "receive",
+    "refill",
+    "seed_candidates",
+    "select",
+    "uniform",
+    "visit",
+    "withdraw",
+]
+
+RANDOM, SURE, UNSURE, LARGE, DOUBT, WANTED = range(6)
+
+ORDERS = {"random": RANDOM, "sure": SURE, "unsure": UNSURE, "large": LARGE, "doubt": DOUBT, "wanted": WANTED}
+"""Who is selected first: anyone; whose finished neighbours are sure of themselves (the paper's priority), or unsure;
+the largest; the largest of which finished neighbours tell least; or the one for which the policy wants a descriptor
+most, which the policy must say: it ranks the descriptors of each candidate that `next_stale` names."""
+
+NOBODY = -1
+
+TELLING = 0.25
+"""Whoever is saved such a share of what a descriptor costs, by one resource, is ranked again at once."""
+
+DEAR = 6.0
+"""Logarithms of ratios are no further from 0 than this."""
+
+
+@njit(cache=True, nogil=True)
+def uniform(seed, region, visit):  # type: ignore[no-untyped-def]
+    """A number in (0, 1) that belongs to a visit of a supervoxel (SplitMix64)."""
+    z = seed + np.uint64(region) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(visit) * np.uint64(0xD1B54A32D192ED03)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (float(z >> np.uint64(12)) + 0.5) / 4503599627370496.0
+
+
+@njit(cache=True, nogil=True)
+def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
+    """Let n more unseen supervoxels join the candidates, in the order drawn up front; True if any did."""
+    joined = 0
+    while joined < n and state.counts[N_SEEDED] < len(state.order):
+        i = state.order[state.counts[N_SEEDED]]
+        state.counts[N_SEEDED] += 1
+        if state.status[i] == UNSEEN:
+            state.status[i] = CANDIDATE
+            _join(world, state, order, i)
+            joined += 1
+    return joined > 0
+
+
+@inlined
+def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
+    """The candidate whose turn it is, or `NOBODY`."""
+    if not refill(world, state, order, reopen):
+        return NOBODY
+    i = state.heap[0, 0]
+    while order != WANTED and state.is_stale[i]:  # its rank was too low
+        state.is_stale[i] = False
+        move(state, 0, i, _rank(world, state, order, i))
+        i = state.heap[0, 0]
+    if order == RANDOM and not state.counts[REOPENED]:
+        state.money[TIME] = max(state.money[TIME], state.rank[0, 0])
+    visit(state, i)
+    return i
+
+
+@inlined
+def refill(world, state, order, reopen):  # type: ignore[no-untyped-def]
+    """Whether there are candidates; where there are none, one is seeded, at last some are reopened."""
+    if state.waiting[0] == 0 and not seed_candidates(world, state, order, 1) and reopen:
+        _reopen(world, state, order)
+    return state.waiting[0] > 0
+
+
+@inlined
+def visit(state, i):  # type: ignore[no-untyped-def]
+    """It is the turn of i."""
+    state.visits[i] += 1
+    state.counts[N_DECISIONS] += 1
+
+
+@njit(cache=True, nogil=True)
+def _reopen(world, state, order):  # type: ignore[no-untyped-def]
+    """Whoever lacks a descriptor that fits is a candidate again, the least confident first: unspent time is wasted."""
+    state.counts[REOPENED] = 1
+    for i in range(len(state.subsets)):
+        if state.status[i] == FINISHED and affordable(world, state, i):
+            _join(world, state, order, i)
+
+
+@inlined
+def _lacks(state, i):  # type: ignore[no-untyped-def]
+    """Whether there is a descriptor to compute for i."""
+    return state.counts[ENABLED] & ~state.subsets[i] != 0
+
+
+@inlined
+def affordable(world, state, i):  # type: ignore[no-untyped-def]
+    """The descriptors that i lacks and that there is time for, as bits."""
+    price(world, state, i)
+    found, lacks = 0, state.counts[ENABLED] & ~state.subsets[i]
+    for d in range(world.private_s.shape[1]):
+        if lacks >> d & 1 and fits(state, state.costs_s[i, d]):
+            found |= 1 << d
+    return found
+
+
+@inlined
+def fits(state, cost_s):  # type: ignore[no-untyped-def]
+    """Whether there is time for something that costs so much at a pace of 1."""
+    return cost_s * state.money[PACE] <= state.money[LEFT_S]
+
+
+@inlined
+def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
+    """Seconds that descriptor d of supervoxel i costs now: its own, and the resources that are not there."""
+    return _seconds(world, state, i, d)[0] * state.money[PACE]
+
+
+@inlined
+def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
+    """At a pace of 1: what it costs, and what it would if all who need a resource shared its cost."""
+    cell, cost_s, share_s = i * world.private_s.shape[1] + d, world.private_s[i, d], world.private_s[i, d]
+    for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+        cost_s += state.due_s[world.needed[k], 0]
+        share_s += state.due_s[world.needed[k], 1]
+    return cost_s, share_s
+
+
+@inlined
+def price(world, state, i):  # type: ignore[no-untyped-def]
+    """Bring up to date what the state knows of the costs of i: whoever changes them says so in `outdated`."""
+    outdated, lacks = state.outdated[i], state.counts[ENABLED] & ~state.subsets[i]
+    if outdated == 0:
+        return
+    state.outdated[i] = 0
+    state.changed[i] = True
+    n_descriptors, usual_s = world.private_s.shape[1], max(state.money[FULL_S], 1e-9) / len(state.subsets)
+    for d in range(n_descriptors):
+        if outdated >> d & 1:
+            cost_s, share_s = _seconds(world, state, i, d) if lacks >> d & 1 else (0.0, 0.0)
+            state.costs_s[i, d] = cost_s
+            state.costs[i, d], state.shares[i, d] = log_ratio(cost_s, usual_s), log_ratio(share_s, usual_s)
+
+
+@njit(cache=True, nogil=True)
+def log_ratio(part, whole):  # type: ignore[no-untyped-def]
+    """Logarithm of a part of a whole, of nothing as well."""
+    if part <= 0:
+        return -DEAR
+    return min(max(np.log(part / whole), -DEAR), DEAR)
+
+
+@inlined
+def finish(world, state, order, i):  # type: ignore[no-untyped-def]
+    """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
+    remove(state, i)
+    _settle(world, state, order, i)
+
+
+@njit(cache=True, nogil=True)
+def give_up(world, state, order, i):  # type: ignore[no-untyped-def]
+    """What was being computed for i cannot be had; it is finished with what it has."""
+    _settle(world, state, order, i)
+
+
+@inlined
+def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
+    if state.status[i] == FINISHED or state.status[i] == AGAIN:  # had been reopened
+        state.status[i] = FINISHED
+        return
+    state.status[i] = FINISHED
+    state.counts[N_FINISHED] += 1
+    if state.subsets[i] > 0 and not state.told[i]:
+        _tell(world, state, i)
+    for k in range(world.first[i], world.first[i + 1]):
+        j = world.others[k]
+        state.around[j, world.seen_from[k]] += 1
+        state.changed[j] = True
+        if state.status[j] == UNSEEN:
+            state.status[j] = CANDIDATE
+            _join(world, state, order, j)
+        elif state.status[j] == CANDIDATE and order != RANDOM and order != WANTED and not state.counts[REOPENED]:
+            draw = uniform(state.seed[0], j, state.visits[j])
+            rank = _ranked(order, world.sizes[j], state.trust[j], state.sure[j], draw)
+            before = state.rank[0, state.where[0, j]]
+            if rank < before:
+                move(state, 0, j, rank)
+            elif rank > before:  # soon enough when its turn comes: by then it may have moved often
+                state.is_stale[j] = True
+
+
+@inlined
+def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
+    """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as foretold."""
+    seconds = cost_of(world, state, i, d)
+    withdraw(state, i)
+    cell, is_new = i * world.private_s.shape[1] + d, False
+    for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
+        r = world.needed[k]
+        if not state.made[r]:
+            saved_s = state.due_s[r, 0]
+            is_new |= world.users_first[r + 1] - world.users_first[r] > 1
+            state.made[r], state.due_s[r] = True, 0.0
+            for u in range(world.users_first[r], world.users_first[r + 1]):
+                j = world.users[u]
+                state.outdated[j] |= world.used_for[r]
+                if order == WANTED and _is_telling(world, state, j, r, saved_s):  # it may be wanted more now
+                    _outdate(state, j)
+    if is_new and order == WANTED:  # they mostly share all of it; others who share some will see when their turn comes
+        for k in range(world.first[i], world.first[i + 1]):
+            _outdate(state, world.others[k])
+    return seconds
+
+
+@inlined
+def _is_telling(world, state, i, r, saved_s):  # type: ignore[no-untyped-def]
+    """Whether some descriptor of i costs much less, now that resource r is there; not by costs that may be outdated."""
+    concerned = world.used_for[r] & state.counts[ENABLED] & ~state.subsets[i]
+    for d in range(world.private_s.shape[1]):
+        if concerned >> d & 1 and saved_s >= TELLING * (saved_s + _seconds(world, state, i, d)[0]):
+            return True
+    return False
+
+
+@inlined
+def withdraw(state, i):  # type: ignore[no-untyped-def]
+    """Something is being computed for i."""
+    remove(state, i)
+    if state.status[i] == FINISHED:
+        state.status[i] = AGAIN
+    elif state.status[i] != AGAIN:
+        state.status[i] = BUSY
+
+
+@inlined
+def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untyped-def]
+    """Descriptor d of i was computed in so many seconds, and H now says so of it; i may be selected again."""
+    if state.told[i]:
+        _tell_otherwise(world, state, i, said)
+    state.subsets[i] |= 1 << d
+    state.outdated[i] |= 1 << d
+    state.said[i] = said
+    state.money[LEFT_S] -= spent_s
+    state.money[SPENT_S] += spent_s
+    state.counts[N_COMPUTED] += 1
+    if state.status[i] == BUSY:
+        state.status[i] = CANDIDATE
+    else:
+        state.status[i] = FINISHED
+    if not state.told[i] and (state.status[i] == FINISHED or order == WANTED):
+        _tell(world, state, i)
+    if state.status[i] == CANDIDATE or _lacks(state, i):
+        _join(world, state, order, i)
+
+
+@inlined
+def _tell(world, state, i):  # type: ignore[no-untyped-def]
+    """Neighbours hear what H says of i."""
+    state.told[i] = True
+    confidence = _confidence(state, i)
+    for k in range(world.first[i], world.first[i + 1]):
+        j, weight = world.others[k], np.float32(world.weights[k])
+        state.changed[j] = True
+        state.trust[j] += weight
+        state.sure[j] += weight * confidence
+        for label in range(state.said.shape[1]):
+            state.about[j, label] += weight * state.said[i, label]
+
+
+@inlined
+def _tell_otherwise(world, state, i, said):  # type: ignore[no-untyped-def]
+    """Neighbours that have heard what H says of i hear something else."""
+    surer = said.max() - _confidence(state, i)
+    for k in range(world.first[i], world.first[i + 1]):
+        j, weight = world.others[k], np.float32(world.weights[k])
+        state.changed[j] = True
+        state.sure[j] += weight * surer
+        for label in range(state.said.shape[1]):
+            state.about[j, label] += weight * (said[label] - state.said[i, label])
+
+
+@inlined
+def _confidence(state, i):  # type: ignore[no-untyped-def]
+    """H's largest probability; 0 where nothing was computed."""
+    return state.said[i].max() if state.subsets[i] > 0 else np.float32(0)
+
+
+@inlined
+def _join(world, state, order, i):  # type: ignore[no-untyped-def]
+    """Let i join the candidates; whom the policy ranks comes last until it has."""
+    if order != WANTED:
+        push(state, 0, i, _rank(world, state, order, i))
+        return
+    for d in range(len(state.waiting)):
+        push(state, d, i, np.inf)
+    _outdate(state, i)
+
+
+@inlined
+def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
+    """Lower ranks come first. Equal ones are told apart by a draw."""
+    draw = uniform(state.seed[0], i, state.visits[i])
+    if state.counts[REOPENED]:
+        return _confidence(state, i) + 1e-6 * draw
+    if order == RANDOM:  # exponential waiting times: whoever comes next is anyone, however long others have waited
+        return state.money[TIME] - np.log(draw)
+    return _ranked(order, world.sizes[i], state.trust[i], state.sure[i], draw)
+
+
+@njit(cache=True, nogil=True)
+def _ranked(order, size, trust, sure, draw):  # type: ignore[no-untyped-def]
+    """Rank by what is known of one."""
+    if order == LARGE:
+        return -size + 1e-6 * draw
+    sure = sure / trust if trust > 1e-12 else np.float32(0)
+    if order == SURE:
+        return -sure + 1e-6 * draw
+    if order == UNSURE:
+        return sure + 1e-6 * draw
+    return -np.exp(size) * (1 - 0.9 * sure) + 1e-6 * draw
+
+
+@inlined
+def _outdate(state, i):  # type: ignore[no-untyped-def]
+    """The policy must rank i again, if it is a candidate."""
+    if not state.is_stale[i]:
+        state.is_stale[i] = True
+        state.stale[state.counts[N_STALE]] = i
+        state.counts[N_STALE] += 1
+
+
+@inlined
+def outdate_if_time_rose(state):  # type: ignore[no-untyped-def]
+    """The policy must rank all candidates again where there is time now for what did not fit when it ranked."""
+    if state.money[UNFIT_S] < np.inf and fits(state, state.money[UNFIT_S]):
+        state.money[UNFIT_S] = np.inf
+        for k in range(state.waiting[0]):
+            _outdate(state, state.heap[0, k])
+
+
+@inlined
+def next_stale(state):  # type: ignore[no-untyped-def]
+    """A candidate whose rank is out of date, which it is no longer; or `NOBODY`."""
+    while state.counts[N_STALE] > 0:
+        state.counts[N_STALE] -= 1
+        i = state.stale[state.counts[N_STALE]]
+        state.is_stale[i] = False
+        if state.where[0, i] != NOWHERE:
+            return i
+    return NOBODY

@@ -1,0 +1,1 @@
+"""The paper's space: supervoxels, and descriptors that cost time."""

@@ -1,0 +1,219 @@
+"""Descriptors computed now, and what H makes of them."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from threading import Event, Thread, get_ident
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from budgetseg.classifiers.samples import place_of
+from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
+from budgetseg.descriptors.live import LiveDescriptors, SpentTogether
+from budgetseg.policy.episode import Batch, Episode
+from budgetseg.timing.clock import Clock
+from budgetseg.timing.deadline import LateError
+from budgetseg.types import Float32, Float64, Int32, Int64
+
+__all__ = ["LATE", "LiveOutcome", "LiveSource"]
+
+PATIENCE_S = 1.0  # beyond ten times what a guarded descriptor was foretold
+
+
+LATE = "late"
+"""Why something could not be had: there was no time to end it."""
+
+
+class DroppedError(Exception):
+    """A descriptor cannot be had; the message says why."""
+
+
+class LiveOutcome(NamedTuple):
+    """A batch was computed.
+
+    Attributes
+    ----------
+    said : (K, L) float32, H's probabilities of the supervoxels, these descriptors included
+    spent_s : (K,) float64, wall-clock seconds
+    shared_s : (K,) float64, the part of them for what others can use, too, or that was spent waiting for it
+    missing : what could not be had, by its place, and why
+    """
+
+    said: Float32
+    spent_s: Float64
+    shared_s: Float64
+    missing: dict[int, str]
+
+
+class LiveSource:
+    """Computes descriptors of a scene and asks H.
+
+    Parameters
+    ----------
+    live : the descriptors
+    classifiers : H
+    clock : that calls are timed by; a simulated one is charged what they were planned to cost
+    guarded : names of descriptors that are not trusted to return: those of plug-ins
+
+    Attributes
+    ----------
+    inputs : (N, d) float32, what was computed, as H scales it, side by side
+    n_asked, asking_s : how often H was asked, and the seconds that calls took beside their descriptors
+    """
+
+    def __init__(
+        self, live: LiveDescriptors, classifiers: SubsetClassifiers, clock: Clock, guarded: Sequence[str] = ()
+    ) -> None:
+        graph, h = live.scene.supervoxels.graph, classifiers
+        n_place = h.lengths[0]
+        self.live, self.names, self.guarded = live, h.names, frozenset(guarded)
+        self._clock = clock
+        self.inputs = np.zeros((len(graph), sum(h.lengths) - n_place), np.float32)
+        self._place = (place_of(graph) - h.centre[:n_place]) / h.scale[:n_place]
+        self._starts = h.starts
+        self._opinion = np.array([name in h.opinions for name in h.names])
+        self._scaling = h.centre[n_place:], h.scale[n_place:]
+        self._h = h.weights, h.bias + h.favour
+        self.n_asked, self.asking_s = 0, 0.0
+
+    def __call__(self, episode: Episode, batch: Batch) -> LiveOutcome:
+        """The outcome; of each descriptor all at once, those that are not trusted one by one."""
+        outcome = self._compute_batch(episode, batch)
+        if not self._clock.is_simulated:
+            return outcome
+        self._clock.charge(float(batch.planned_s.sum()))
+        return outcome._replace(spent_s=batch.planned_s, shared_s=np.zeros(len(batch.regions)))
+
+    def _compute_batch(self, episode: Episode, batch: Batch) -> LiveOutcome:
+        n, descriptors = len(batch.regions), batch.descriptors.tolist()
+        if descriptors.count(descriptors[0]) == n and self.names[descriptors[0]] not in self.guarded:
+            return self._answer(episode, batch.regions, descriptors[0])
+        whole = self._nothing(n)
+        for d in dict.fromkeys(descriptors):
+            mine = [k for k, other in enumerate(descriptors) if other == d]
+            for places in [[k] for k in mine] if self.names[d] in self.guarded else [mine]:
+                part = self._answer(episode, batch.regions[places], d)
+                whole.said[places], whole.spent_s[places], whole.shared_s[places] = part[:3]
+                whole.missing.update((places[k], why) for k, why in part.missing.items())
+                if part.missing and self.names[d] in self.guarded:  # one that hangs is not waited for again
+                    whole.missing.update((k, part.missing[0]) for k in mine if k > places[0])
+                    break
+        return whole
+
+    def _nothing(self, n: int) -> LiveOutcome:
+        return LiveOutcome(np.full((n, self._h[1].shape[1]), np.nan, np.float32), np.zeros(n), np.zeros(n), {})
+
+    def _answer(self, episode: Episode, regions: Int64, d: int) -> LiveOutcome:
+        """What comes of one descriptor of several supervoxels."""
+        n, began_s = len(regions), self._clock.now_s()
+        try:
+            spent = self._compute(episode, regions, d)
+            done = regions[: len(spent.vectors)]
+            said, is_finite = self._take(spent.vectors, done, d, episode.state.subsets[done] | 1 << d)
+        except (LateError, DroppedError) as error:
+            why = LATE if isinstance(error, LateError) else str(error)
+            return self._nothing(n)._replace(missing=dict.fromkeys(range(n), why))
+        took_s, shared_s, n_done = self._clock.now_s() - began_s, np.zeros(n), len(done)
+        for k, bill in spent.bills.items():
+            shared_s[k] = bill.total_s
+        self.n_asked, self.asking_s = self.n_asked + n_done, self.asking_s + took_s - spent.took_s
+        outcome = LiveOutcome(said, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
+        if not is_finite:
+            bad = np.flatnonzero(~(np.isfinite(spent.vectors).all(axis=1) & np.isfinite(said).all(axis=1)))
+            outcome.missing.update(dict.fromkeys(bad.tolist(), "is not finite"))
+        if n_done == n:
+            return outcome
+        outcome.missing.update(dict.fromkeys(range(n_done, n), LATE))
+        return outcome._replace(said=np.concatenate([said, self._nothing(n - n_done).said]))
+
+    def _take(self, vectors: Float32, regions: Int64, d: int, subsets: Int32) -> tuple[Float32, bool]:
+        """What H says of a descriptor, (K, L), and whether all of it is finite."""
+        length = int(self._starts[d + 1] - self._starts[d])
+        if vectors.shape[1:] != (length,):
+            raise DroppedError(f"is {vectors.shape[1:]}, not ({length},)")
+        if len(vectors) != len(regions):
+            raise DroppedError(f"has {len(vectors)} vectors for {len(regions)} supervoxels")
+        scaling = *self._scaling, bool(self._opinion[d])
+        is_finite = _enter(vectors, regions, self._starts[d], *scaling, self.inputs)
+        said: Float32 = _say(self.inputs, self._place, regions, subsets, self._starts, *self._h)
+        return said, bool(is_finite and np.isfinite(said.sum()))
+
+    def _compute(self, episode: Episode, regions: Int64, d: int) -> SpentTogether:
+        name = self.names[d]
+        try:
+            if name in self.guarded:
+                patience_s = 10 * episode.cost_s(int(regions[0]), d) + PATIENCE_S
+                spent = self._guarded(name, regions, patience_s, episode.left_s)
+            else:
+                spent = self.live.compute_all(regions, name)
+            if spent.vectors.dtype == np.float32:
+                return spent
+            return replace(spent, vectors=np.asarray(spent.vectors, np.float32))  # a plug-in may return anything
+        except (DroppedError, LateError):
+            raise
+        except Exception as error:  # a plug-in may raise anything, and the run must go on
+            raise DroppedError(f"failed ({type(error).__name__}: {error})") from error
+
+    def _guarded(self, name: str, regions: Int64, patience_s: float, left_s: float) -> SpentTogether:
+        """As above, in a thread of its own that is left behind if it does not return in time."""
+        answer: Future[SpentTogether] = Future()
+        is_there, most_s = Event(), min(patience_s, left_s)
+
+        def compute() -> None:
+            try:
+                answer.set_result(self.live.compute_all(regions, name))
+            except Exception as error:
+                answer.set_exception(error)
+            self.live.left_behind.discard(get_ident())  # others may be given its number
+            is_there.set()
+
+        thread = Thread(target=compute, daemon=True)  # of a pool, the program would wait for it at its end
+        thread.start()
+        end_s = self._clock.now_s() + most_s
+        while not self._clock.wait(is_there, max(end_s - self._clock.now_s(), 0.0)):
+            if self._clock.now_s() >= end_s:
+                if thread.ident is not None and thread.is_alive():
+                    self.live.left_behind.add(thread.ident)
+                raise DroppedError(f"did not return within {most_s:.2f} s")
+        return answer.result()
+
+
+@njit(cache=True, nogil=True)
+def _enter(vectors, regions, start, centre, scale, opinion, inputs):  # type: ignore[no-untyped-def]
+    """Put a descriptor of K supervoxels among the inputs, from column `start` on, as H scales it; if it is finite."""
+    is_finite = True
+    for own, i in enumerate(regions):
+        for c in range(vectors.shape[1]):
+            value = vectors[own, c]
+            is_finite &= np.isfinite(value)
+            if opinion:
+                value = np.log(max(value, np.float32(LEAST_OPINION)))
+            inputs[i, start + c] = (value - centre[start + c]) / scale[start + c]
+    return is_finite
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _say(inputs, place, regions, subsets, starts, weights, bias):  # type: ignore[no-untyped-def]
+    """H's probabilities of K supervoxels, (K, L)."""
+    n_place, n_labels = place.shape[1], bias.shape[1]
+    said = np.empty((len(regions), n_labels), np.float32)
+    for own, i in enumerate(regions):
+        subset, scores = subsets[own], said[own]
+        scores[:] = bias[subset]
+        for c in range(n_place):
+            for label in range(n_labels):
+                scores[label] += place[i, c] * weights[subset, c, label]
+        for k in range(len(starts) - 1):
+            if subset >> k & 1:
+                for c in range(starts[k], starts[k + 1]):
+                    for label in range(n_labels):
+                        scores[label] += inputs[i, c] * weights[subset, n_place + c, label]
+        top, total = scores.max(), np.float32(0)
+        for label in range(n_labels):
+            scores[label] = np.exp(scores[label] - top)
+            total += scores[label]
+        for label in range(n_labels):
+            scores[label] /= total
+    return said

@@ -1,0 +1,217 @@
+"""What work costs on this machine: seconds by name and amount of work, learned from what it did cost.
+
+Two kinds of work are priced. A *stage* is long and rare (decoding, painting, a network on a frame): it has a rate,
+seconds = b · work, and the last few times count. A *call* is short and frequent (a descriptor of a supervoxel): it has a
+line, seconds = a + b · work, fitted to the last hundred calls. Both are prices of an idle machine; how busy it is now is
+one factor on all of them, the slowdown.
+"""
+
+import json
+import logging
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+import numpy as np
+from numba import njit
+
+from budgetseg.errors import OutputError
+from budgetseg.files import atomic_file
+from budgetseg.machine import cache_folder, cpu_model
+from budgetseg.timing.slowdown import Slowdown
+from budgetseg.types import Float64
+
+__all__ = ["Learning", "Prices"]
+
+_log = logging.getLogger(__name__)
+
+FORMAT = 1  # of the file; also when some work is counted in other units: old prices would not fit
+FILE = "prices.json"
+
+# A line, as compiled code sees it: a and b, the number of calls, their fading sums by least squares on relative errors,
+# the most work of a call, the mean relative error.
+FIELDS = ("a", "b", "n", "ones", "works", "squares", "seconds", "products", "most", "error")
+A, B, N, ONES, WORKS, SQUARES, SECONDS, PRODUCTS, MOST, ERROR = range(10)
+
+Work = TypeVar("Work", float, Float64)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How prices follow what is measured.
+
+    Attributes
+    ----------
+    stage_weight : weight of the last time of a stage, the earlier ones share the rest: a stage is seen a few times a run
+    freed_weight, freed_times : the weight where decoding took so many times less than known: it has threads of its own,
+        of whose waiting for a core nothing is known, so that a busy machine makes it look dear
+    call_kept : what is left of the weight of a call when the next one comes: about the last hundred count
+    enough, tolerated : calls at least, and mean relative error at most, of a line that can be relied on
+    outlier, first_outlier : times more or less than a line says that are clipped: of a line to rely on, and of any other
+    beyond : times the most work so far, from which on a line knows nothing and nothing is an outlier
+    least_s : seconds below which calls differ by the clock alone
+    """
+
+    stage_weight: float = 0.35
+    freed_weight: float = 0.75
+    freed_times: float = 1.5
+    call_kept: float = 0.99
+    enough: int = 10
+    tolerated: float = 0.5
+    outlier: float = 1.5
+    first_outlier: float = 10.0
+    beyond: float = 1.5
+    least_s: float = 1e-7
+
+
+class Prices:
+    """Seconds by name and amount of work; kept in a file between runs.
+
+    Parameters
+    ----------
+    rates : of stages, seconds a unit of work
+    lines : of calls, as `FIELDS`
+    frozen : whether nothing is learned, and the slowdown stays 1: such runs repeat
+    learning : how fast they follow
+
+    Attributes
+    ----------
+    slowdown : how much slower than its prices everything is now
+    """
+
+    def __init__(
+        self,
+        rates: dict[str, float] | None = None,
+        lines: dict[str, Float64] | None = None,
+        frozen: bool = False,
+        learning: Learning | None = None,
+    ) -> None:
+        self.frozen = frozen
+        self.slowdown = Slowdown()
+        self._rates = dict(rates or {})
+        self._lines = dict(lines or {})
+        self._learning = learning or Learning()
+        how = self._learning
+        self._how = np.array(
+            [how.call_kept, how.enough, how.tolerated, how.outlier, how.first_outlier, how.beyond, how.least_s]
+        )
+        self._lock = Lock()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._rates or name in self._lines
+
+    def predict(self, name: str, work: float) -> float:
+        """Seconds that so much work will take on this machine, as busy as it is; 0 for what was never seen."""
+        return self.slowdown.factor * self.usual(name, work)
+
+    def usual(self, name: str, work: Work) -> Work:
+        """Seconds on an idle machine, of one amount of work or of an array of them; 0 for what was never seen."""
+        line = self._lines.get(name)
+        if line is not None:
+            return line.item(A) + line.item(B) * work
+        return self._rates.get(name, 0.0) * work
+
+    def observe_stage(self, name: str, work: float, seconds: float) -> None:
+        """Learn from one run of a stage."""
+        if self.frozen:
+            return
+        rate = max(seconds / self.slowdown.factor, self._learning.least_s) / max(work, 1.0)
+        before = self._rates.get(name, rate)
+        weight = self._learning.stage_weight
+        if name.startswith("decode") and self._learning.freed_times * rate < before:
+            weight = self._learning.freed_weight
+        self._rates[name] = math.exp((1 - weight) * math.log(before) + weight * math.log(rate))
+
+    def observe_calls(self, name: str, work: float, seconds: float, n: int = 1) -> None:
+        """Learn from n calls, of so much work and seconds each, in the mean."""
+        if self.frozen or n < 1:
+            return
+        with self._lock:
+            line = self._lines.get(name)
+            if line is None:
+                line = self._lines[name] = np.zeros(len(FIELDS))
+            _learn(line, float(work), float(seconds) / self.slowdown.factor, self._how)
+
+    def look(self) -> None:
+        """Find out how busy the machine is, by the calling thread."""
+        if not self.frozen:
+            self.slowdown.look()
+
+    def forget_calls(self, other: "Prices") -> None:
+        """Take the lines of calls from other prices, as they are there."""
+        self._lines = {name: line.copy() for name, line in other._lines.items()}
+
+    def freeze(self) -> "Prices":
+        """The same prices, from which nothing is learned."""
+        return Prices(self._rates, {name: line.copy() for name, line in self._lines.items()}, frozen=True)
+
+    def save(self, folder: Path | None = None) -> None:
+        """Keep what was learned for the next run, where there is a place to keep it: the cache if none is given."""
+        with self._lock:
+            lines = {name: dict(zip(FIELDS, line.tolist(), strict=True)) for name, line in sorted(self._lines.items())}
+        stored = {"format": FORMAT, "cpu": cpu_model(), "stages": self._rates, "calls": lines}
+        with suppress(OutputError), atomic_file((folder or cache_folder()) / FILE) as part:
+            part.write_text(json.dumps(stored, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> "Prices":
+        """What was learned on this machine; nothing where the file is missing, damaged or from another machine."""
+        path = (folder or cache_folder()) / FILE
+        try:
+            stored = json.loads(path.read_text())
+            rates = {str(name): float(rate) for name, rate in stored["stages"].items()}
+            lines = {str(name): _read_line(line) for name, line in stored["calls"].items()}
+            sound = all(0 < rate < math.inf for rate in rates.values())
+            if sound and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
+                _log.info("%d prices from %s", len(rates) + len(lines), path)
+                return cls(rates, lines)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass  # measured again in seconds
+        _log.info("no prices of this machine in %s", path)
+        return cls()
+
+
+def _read_line(stored: dict[str, float]) -> Float64:
+    if stored.keys() != set(FIELDS) or not all(0 <= value < math.inf for value in stored.values()):
+        raise ValueError("a line must have all its fields, none negative or infinite")
+    return np.array([stored[field] for field in FIELDS], np.float64)
+
+
+@njit(cache=True, nogil=True)
+def _learn(line, work, seconds, how):  # type: ignore[no-untyped-def]
+    """Add a call to a line, and fit it again; `how` are the fields of `Learning` for calls."""
+    kept, enough, tolerated, outlier, first_outlier, beyond, least_s = how
+    predicted = line[A] + line[B] * work
+    error = min(abs(seconds - predicted) / max(predicted, least_s), 1.0)
+    scale = seconds
+    if line[N] and work <= beyond * line[MOST]:
+        is_reliable = line[N] >= enough and line[ERROR] <= tolerated
+        limit = outlier if is_reliable else first_outlier
+        seconds = min(max(seconds, predicted / limit), max(predicted, least_s) * limit)
+        # Of a line that is much too high, errors would hardly count.
+        scale = predicted if seconds >= predicted / outlier else seconds
+    scale = 1 / max(scale, least_s) ** 2
+    line[ONES : PRODUCTS + 1] *= kept
+    line[ONES] += scale
+    line[WORKS] += scale * work
+    line[SQUARES] += scale * work * work
+    line[SECONDS] += scale * seconds
+    line[PRODUCTS] += scale * work * seconds
+    line[N] += 1
+    line[MOST] = max(line[MOST], work)
+    line[ERROR] += (error - line[ERROR]) * max(1 - kept, 1 / line[N])
+    line[A], line[B] = _fit(line)
+
+
+@njit(cache=True, nogil=True)
+def _fit(line):  # type: ignore[no-untyped-def]
+    """A and b, neither below zero."""
+    spread = line[ONES] * line[SQUARES] - line[WORKS] ** 2
+    slope = line[ONES] * line[PRODUCTS] - line[WORKS] * line[SECONDS]
+    if spread <= 1e-6 * line[ONES] * line[SQUARES] or slope < 0:
+        return line[SECONDS] / line[ONES], 0.0  # one amount of work, or noise: the mean
+    a = (line[SECONDS] - slope / spread * line[WORKS]) / line[ONES]
+    return (a, slope / spread) if a >= 0 else (0.0, line[PRODUCTS] / line[SQUARES])

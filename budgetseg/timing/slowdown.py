@@ -1,0 +1,50 @@
+"""How much slower than alone this process runs, as the kernel counts it."""
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["Slowdown"]
+
+
+class Slowdown:
+    """Seconds that pass for each second of computing, lately; 1 on an idle machine, and where the kernel tells nothing.
+
+    Parameters
+    ----------
+    counts : file with the nanoseconds that the calling thread computed, and waited for a core (Linux)
+    memory_s : seconds of computing and waiting that count; what lies further back fades
+
+    Attributes
+    ----------
+    factor : seconds that pass for each second of computing
+    """
+
+    def __init__(self, counts: Path = Path("/proc/thread-self/schedstat"), memory_s: float = 0.3) -> None:
+        self.factor = 1.0
+        self._counts = counts
+        self._memory_s = memory_s
+        self._computed_s = 0.0
+        self._waited_s = 0.0
+        self._before: tuple[int, float, float] | None = None
+
+    @property
+    def waiting(self) -> float:
+        """Share of its time that the thread waits for a core, 0 to 1."""
+        return 1 - 1 / self.factor
+
+    def look(self) -> None:
+        """Take in what has happened to the calling thread since it looked last."""
+        with suppress(OSError, ValueError):
+            computed_ns, waited_ns, _ = map(int, self._counts.read_text().split())
+            now = threading.get_ident(), computed_ns / 1e9, waited_ns / 1e9
+            before, self._before = self._before, now
+            if before is not None and before[0] == now[0]:
+                self._add(now[1] - before[1], now[2] - before[2])
+
+    def _add(self, computed_s: float, waited_s: float) -> None:
+        kept = self._memory_s / (self._memory_s + computed_s + waited_s)
+        self._computed_s = kept * self._computed_s + computed_s
+        self._waited_s = kept * self._waited_s + waited_s
+        # A moment alone tells little: it counts as time in which nobody was in the way.
+        self.factor = 1 + self._waited_s / (self._computed_s + 0.1 * self._memory_s)

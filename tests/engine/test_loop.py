@@ -1,0 +1,256 @@
+"""The compiled Algorithm 1 against a plain one, and what must hold of any run."""
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetseg.policy.episode import Batch, Episode, Selection
+from budgetseg.engine.loop import CostClock, TableSource
+from budgetseg.policy.state import ENABLED
+from budgetseg.policy.steps import ORDERS, price
+from budgetseg.policy import LinearPolicy, plan_policy, random_policy
+from budgetseg.policy.features import fill_features
+from budgetseg.types import Float32
+from tests.graphs import graph_of
+from tests.policy.plain import PlainRun
+from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
+from tests.models.made import HAND_MADE, random_model, random_table
+
+GOLDEN = Path(__file__).with_name("golden_trace.json")
+
+Decision = tuple[int, int]
+
+
+def features_of(episode: Episode, region: int, policy: LinearPolicy) -> Float32:
+    price(episode.world, episode.state, region)
+    out = np.empty(policy.weights.shape[1], np.float32)
+    fill_features(episode.world, episode.state, region, policy.extended, out)
+    return out
+
+
+def decide_side_by_side(video: Made, episode: Episode, policy: LinearPolicy, shared: bool) -> list[Decision]:
+    """All decisions, each of them the plain one."""
+    plain = PlainRun(video, episode, policy, shared)
+    decisions = []
+    while not plain.is_over():
+        region = episode.select()
+        assert region == plain.select()
+        if region is None:
+            break
+        assert np.allclose(features_of(episode, region, policy), plain.features(region), rtol=1e-4, atol=1e-5)
+        action = policy.action(episode, region)
+        assert action == plain.action(region)
+        decisions.append((region, action))
+        plain.act(region, action)
+        if action == video.n_descriptors:
+            episode.finish(region)
+        else:
+            video.compute(episode, region, action)
+        assert episode.left_s == pytest.approx(plain.left_s)
+    return decisions
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "unshared"])
+@pytest.mark.parametrize("reopen", [True, False], ids=["reopen", "once"])
+@pytest.mark.parametrize("extended", [True, False], ids=["extended", "paper"])
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "wanted"])
+def test_decisions_are_those_of_a_plain_run(order: str, extended: bool, reopen: bool, shared: bool) -> None:
+    actions = set()
+    for seed in range(12):
+        video = made_video(seed)
+        policy = any_policy(video, seed + 100, extended, noise=float(seed % 6 == 5))
+        budget_s = video.full_s * (0.15, 0.3, 0.6, 0.9, 1.5, 0.4)[seed % 6]
+        selection, enabled = Selection(order, (0.1, 0.3, 1.0)[seed % 3], reopen), (0b111, 0b101)[seed % 2]
+        decisions = decide_side_by_side(video, video.begin(budget_s, selection, seed, enabled, shared), policy, shared)
+        recorded = video.run(video.begin(budget_s, selection, seed, enabled, shared), policy)
+        assert [choice for choice, _ in recorded] == [own for own in decisions if own[1] < video.n_descriptors]
+        actions |= {action for _, action in decisions}
+    assert actions == {0, 1, 2, 3}
+
+
+def affordable(episode: Episode, budget_s: float) -> list[Decision]:
+    """What could still be computed."""
+    n, n_descriptors = episode.world.private_s.shape
+    missing = [int(episode.state.counts[ENABLED]) & ~int(subset) for subset in episode.state.subsets]
+    pairs = itertools.product(range(n), range(n_descriptors))
+    return [(i, d) for i, d in pairs if missing[i] >> d & 1 and episode.cost_s(i, d) <= budget_s - episode.spent_s]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_run_keeps_within_its_budget_and_ends_only_when_nothing_fits(order: str) -> None:
+    for seed in range(20):
+        video = made_video(seed, n=8)
+        budget_s = video.full_s * (seed + 1) / 25
+        episode = video.begin(budget_s, Selection(order, 0.2), seed, enabled=0b110)
+        video.run(episode, any_policy(video, seed, extended=seed % 2 == 0))
+        assert episode.spent_s <= budget_s
+        assert episode.left_s == pytest.approx(budget_s - episode.spent_s)
+        assert affordable(episode, budget_s * (1 - 1e-12)) == []
+
+
+@pytest.mark.parametrize("enabled", [0b111, 0b101, 0b010, 0])
+@pytest.mark.parametrize("order", ORDERS)
+def test_without_a_bound_everything_enabled_is_computed_and_nothing_else(order: str, enabled: int) -> None:
+    for seed in range(4):
+        video = made_video(seed)
+        episode = video.begin(EVERYTHING, Selection(order, 0.1), seed, enabled)
+        recorded = video.run(episode, any_policy(video, seed, extended=True))
+        assert (episode.state.subsets == enabled).all()
+        assert len(recorded) == episode.n_computed == 15 * enabled.bit_count()
+
+
+def test_more_budget_later_is_spent_too() -> None:
+    video = made_video(3)
+    episode = video.begin(0.2 * video.full_s, seed=1)
+    policy = any_policy(video, 3, extended=True)
+    video.run(episode, policy)
+    early = episode.n_computed
+    episode.left_s = EVERYTHING
+    video.run(episode, policy)
+    assert 0 < early < episode.n_computed == 15 * 3
+
+
+def test_weights_gone_wrong_do_not_hang_a_run() -> None:
+    video = made_video(0)
+    policy = any_policy(video, 0, extended=True)
+    for value, order in itertools.product((np.nan, np.inf, -np.inf), ORDERS):
+        episode = video.begin(EVERYTHING, Selection(order))
+        video.run(episode, replace(policy, weights=np.full_like(policy.weights, value)))
+        assert (episode.state.subsets == 0b111).all()
+
+
+@pytest.mark.parametrize("n", [1, 6])
+def test_a_budget_of_nothing_buys_nothing(n: int) -> None:
+    video = made_video(0, n)
+    episode = video.begin(0.0)
+    assert video.run(episode, any_policy(video, 0, extended=True)) == []
+    assert episode.spent_s == 0
+
+
+def test_one_supervoxel_alone_is_a_video() -> None:
+    video = made_video(2, n=1)
+    episode = video.begin(EVERYTHING)
+    video.run(episode, any_policy(video, 0, extended=True))
+    assert episode.state.subsets.tolist() == [0b111]
+
+
+def test_isolated_supervoxels_are_reached() -> None:
+    video = replace(made_video(1, n=6), graph=graph_of([[0, 1]], np.random.default_rng(1).random((6, 3))))
+    episode = video.begin(EVERYTHING, Selection(start=0.0, reopen=False))
+    video.run(episode, plan_policy([0], 3, 4))
+    assert (episode.state.subsets == 1).all()
+
+
+def test_recorded_costs_add_up_to_what_was_spent() -> None:
+    for seed in range(10):
+        video = made_video(seed)
+        episode = video.begin(0.5 * video.full_s, seed=seed)
+        recorded = video.run(episode, random_policy(3, 4))
+        assert sum(spent_s for _, spent_s in recorded) == pytest.approx(episode.spent_s)
+        has = np.zeros(15, int)
+        for (region, descriptor), _ in recorded:
+            has[region] |= 1 << descriptor
+        assert np.array_equal(has, episode.state.subsets)
+        known = has > 0
+        assert np.array_equal(episode.state.said[known], video.said[np.flatnonzero(known), has[known]])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("n", [2, 5, 100])
+def test_decisions_taken_together_are_all_different_and_fit(order: str, n: int) -> None:
+    for seed in range(6):
+        video = made_video(seed)
+        policy, budget_s = any_policy(video, seed, extended=True), 0.5 * video.full_s
+        episode = video.begin(budget_s, Selection(order), seed)
+        while len((batch := policy(episode, n)).regions):
+            assert len(set(batch.regions.tolist())) == len(batch.regions) <= n
+            assert batch.planned_s.sum() <= episode.left_s + 1e-9
+            has = episode.state.subsets[batch.regions]
+            assert not (has >> batch.descriptors & 1).any()
+            said = video.said[batch.regions, has | 1 << batch.descriptors]
+            episode.receive_all(batch, said, batch.planned_s)
+        assert episode.spent_s <= budget_s
+        alone = video.begin(budget_s, Selection(order), seed)
+        video.run(alone, policy)
+        assert (episode.left_s < 0.3 * budget_s) == (alone.left_s < 0.3 * budget_s)
+
+
+def test_no_more_are_taken_together_than_the_seconds_asked_for() -> None:
+    video = made_video(3)
+    for most_s in (0.0, 0.5, 2.0, 5.0):
+        batch = plan_policy([0, 1, 2], 3, 4)(video.begin(EVERYTHING), 15, most_s)
+        assert batch.planned_s[:-1].sum() < max(most_s, 1e-9)
+        assert batch.planned_s.sum() >= most_s or len(batch.regions) == 15
+
+
+def test_what_a_state_knows_of_costs_is_what_they_are() -> None:
+    for seed in range(6):
+        video = made_video(seed)
+        episode = video.begin(EVERYTHING, Selection("wanted"), seed)
+        for (region, d), _ in video.run(video.begin(EVERYTHING, seed=seed), random_policy(3, 4)):
+            video.compute(episode, region, d)
+            if d == 2 and region % 5 == 0:
+                episode.drop(1)
+            if d == 1 and region % 5 == 0:
+                episode.lose([3])
+            for other in range(15):
+                price(episode.world, episode.state, other)
+                lacks = int(episode.state.counts[ENABLED]) & ~int(episode.state.subsets[other])
+                costs_s = [episode.cost_s(other, k) if lacks >> k & 1 else 0.0 for k in range(3)]
+                assert np.allclose(episode.state.costs_s[other], costs_s)
+
+
+def test_sharing_never_costs_more() -> None:
+    for seed in range(10):
+        video = made_video(seed)
+        choices = [choice for choice, _ in video.run(video.begin(EVERYTHING, seed=seed), random_policy(3, 4))]
+        shared, alone = video.begin(EVERYTHING), video.begin(EVERYTHING, shared=False)
+        for region, descriptor in choices:
+            video.compute(shared, region, descriptor)
+            video.compute(alone, region, descriptor)
+            assert shared.spent_s <= alone.spent_s + 1e-9
+        assert shared.spent_s == pytest.approx(video.full_s)
+        assert alone.spent_s == pytest.approx(
+            video.costs.private_s.sum() + video.costs.resource_s[video.costs.needed].sum()
+        )
+
+
+def test_a_table_says_what_h_says_of_it() -> None:
+    table, model = random_table(HAND_MADE), random_model(HAND_MADE)
+    place = np.zeros((40, model.classifiers.lengths[0]), np.float32)
+    source = TableSource.of(model.classifiers, dict(table.values), place)
+    video = Made(table.graph, table.costs, source.said)
+    episode = video.begin(EVERYTHING)
+    region = 7
+    for descriptor in (2, 0):
+        batch = Batch(np.array([region]), np.array([descriptor]), np.array([episode.cost_s(region, descriptor)]))
+        outcome = source(episode, batch)
+        assert np.array_equal(outcome.spent_s, batch.planned_s)
+        video.compute(episode, region, descriptor)
+    assert np.array_equal(outcome.said[0], source.said[region, 0b101])
+
+
+def test_a_cost_clock_counts_down() -> None:
+    clock = CostClock(3.0)
+    assert [clock.pay(1.0), clock.pay(2.5)] == [2.0, -0.5]
+
+
+def golden_trace() -> dict[str, object]:
+    """A run of 20 supervoxels; `python -m tests.engine.test_loop` writes it down anew."""
+    video = made_video(2024, n=20)
+    episode = video.begin(0.5 * video.full_s, Selection("random", 0.1), seed=7)
+    recorded = video.run(episode, any_policy(video, 11, extended=True))
+    costs = [round(spent_s, 9) for _, spent_s in recorded]
+    return {"choices": [list(choice) for choice, _ in recorded], "costs_s": costs, "decisions": episode.n_decisions}
+
+
+def test_the_same_seed_and_costs_give_the_trace_they_always_gave() -> None:
+    assert golden_trace() == json.loads(GOLDEN.read_text())
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(golden_trace()) + "\n")
