@@ -4,13 +4,18 @@ Letters in shapes: T frames, H rows, W columns, N supervoxels, E edges, L classe
 Colours are RGB, coordinates are (t, y, x), ranges are half-open.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
     "IGNORE",
+    "NOTHING",
+    "Action",
+    "Batch",
     "Bool",
     "Budget",
     "Classes",
@@ -153,3 +158,55 @@ class Budget:
     def in_s(self, full_s: float) -> float:
         """In seconds, where everything would cost so many."""
         return self.amount * full_s if self.is_share else self.amount
+
+
+class Action(NamedTuple):
+    """One priced piece of work: ask a source about a place.
+
+    Attributes
+    ----------
+    place : a frame, or a supervoxel
+    source : number of the network, or of the descriptor
+    """
+
+    place: int
+    source: int
+
+
+class Batch(NamedTuple):
+    """Actions that are done together, K of them, no two about one place.
+
+    Attributes
+    ----------
+    places, sources : (K,) int64
+    planned_s : (K,) float64, predicted seconds of each
+    """
+
+    places: Int64
+    sources: Int64
+    planned_s: Float64
+
+    @classmethod
+    def of(cls, actions: Sequence[Action], planned_s: Sequence[float]) -> "Batch":
+        """These actions, in this order."""
+        places = np.array([action.place for action in actions], np.int64)
+        sources = np.array([action.source for action in actions], np.int64)
+        return cls(places, sources, np.array(planned_s, np.float64))
+
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return len(self.places)
+
+    @property
+    def actions(self) -> list[Action]:
+        """One by one."""
+        return [Action(*pair) for pair in zip(self.places.tolist(), self.sources.tolist(), strict=True)]
+
+    def take(self, which: Sequence[int] | slice) -> "Batch":
+        """Some of them."""
+        return Batch(self.places[which], self.sources[which], self.planned_s[which])
+
+
+NOTHING = Batch(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+"""What a policy chooses at the end."""

@@ -1,93 +1,130 @@
-"""Algorithm 1: select, decide, compute, until time is up. Live runs do the same on several threads, in `window`."""
+"""Algorithm 1: decide, do, add, until time is up. Every run goes through it: labelling, replaying, simulating."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
 
-from budgetseg.classifiers.subsets import SubsetClassifiers
-from budgetseg.policy.episode import Batch, Chooser, Episode
-from budgetseg.types import Float32, Float64
+import numpy as np
 
-__all__ = ["Clock", "CostClock", "Outcome", "Source", "TableSource", "run"]
+from budgetseg.timing.clock import Clock
+from budgetseg.timing.deadline import Cuttable, cutting_off
+from budgetseg.types import NOTHING, Action, Batch, Float64
+
+__all__ = ["LATE", "Listed", "Outcome", "Policy", "Record", "Workable", "spend"]
+
+LATE = "late"
+"""Why an action was not done: there was no time to end it."""
 
 
 class Outcome(NamedTuple):
-    """A batch was computed.
+    """What came of a batch of K actions.
 
     Attributes
     ----------
-    said : (K, L) float32, H's probabilities of the supervoxels, these descriptors included
-    spent_s : (K,) float64, what each cost
+    values : what the sources said; the state that did the batch knows how to read it
+    spent_s : (K,) float64
+    shared_s : (K,) float64, the part of that for what other actions can use, too
+    missing : why there is no value, by number in the batch; `LATE`, or what went wrong
     """
 
-    said: Float32
+    values: Any
     spent_s: Float64
+    shared_s: Float64
+    missing: Mapping[int, str] = {}
 
 
-class Source(Protocol):
-    """Where descriptors come from."""
+class Workable(Protocol):
+    """The state of a run: it does actions, and knows what came of them."""
 
-    def __call__(self, episode: Episode, batch: Batch) -> Outcome:
-        """The outcome of a batch, before the episode knows of it."""
+    def do(self, batch: Batch) -> Outcome:
+        """Do a batch; several threads may be in here."""
+
+    def add(self, batch: Batch, outcome: Outcome) -> None:
+        """Take in what came of a batch; one thread at a time is in here."""
+
+    def cuttable(self) -> Sequence[Cuttable]:
+        """What can be told to stop when time is up."""
 
 
-class Clock(Protocol):
-    """How time passes."""
+class Policy(Protocol):
+    """Decides what to do next."""
 
-    def pay(self, seconds: float) -> float:
-        """Seconds left for descriptors, now that some took so long."""
+    def __call__(self, state: Any, left_s: float) -> Batch:
+        """The next actions, where so many seconds are left for them; an empty batch to stop."""
 
 
-@dataclass
-class CostClock:
-    """Time as the costs tell it, however fast the machine is.
+Record = Callable[[Batch, Outcome, float], None]
+"""Is told of a batch, what came of it, and when it was decided, in seconds of the clock."""
 
-    Attributes
+
+class Listed:
+    """A policy that follows a list: a replay is a run by it.
+
+    Parameters
     ----------
-    left_s : of the budget
+    actions : what to do, in order
     """
 
-    left_s: float
+    def __init__(self, actions: Sequence[Action]) -> None:
+        self._left = iter(actions)
 
-    def pay(self, seconds: float) -> float:
-        """What is left of the budget."""
-        self.left_s -= seconds
-        return self.left_s
-
-
-@dataclass(frozen=True, eq=False)
-class TableSource:
-    """Looks everything up.
-
-    Attributes
-    ----------
-    said : (N, 2^D, L) float32, H's probabilities for every subset
-    """
-
-    said: Float32
-
-    @classmethod
-    def of(cls, classifiers: SubsetClassifiers, values: dict[str, Float32], place: Float32) -> "TableSource":
-        """What H says of a table."""
-        return cls(classifiers.predict_all(values, place))
-
-    def __call__(self, episode: Episode, batch: Batch) -> Outcome:
-        """From the table, at the cost that was foretold."""
-        subsets = episode.state.subsets[batch.regions] | 1 << batch.descriptors
-        return Outcome(self.said[batch.regions, subsets], batch.planned_s)
+    def __call__(self, state: Any, left_s: float) -> Batch:  # noqa: ARG002 - a list heeds neither
+        """The next of them."""
+        action = next(self._left, None)
+        return NOTHING if action is None else Batch.of([action], [0.0])
 
 
-def run(
-    episode: Episode,
-    policy: Chooser,
-    source: Source,
+def spend(
+    state: Workable,
+    policy: Policy,
     clock: Clock,
-    record: Callable[[Batch, Outcome], None] = lambda *_: None,
-    n: int = 1,
+    left_s: Callable[[], float],
+    record: Record = lambda *_: None,
+    threads: int = 1,
 ) -> None:
-    """Spend the budget, with n decisions at a time; `record` is told of all that was computed."""
-    while len((batch := policy(episode, n)).regions):
-        outcome = source(episode, batch)
-        episode.receive_all(batch, *outcome)
-        episode.left_s = clock.pay(float(outcome.spent_s.sum()))
-        record(batch, outcome)
+    """Decide and do until the policy stops.
+
+    One thread decides at a time; actions are done side by side. What is under way when no seconds are left is cut off.
+
+    Parameters
+    ----------
+    state : does actions, and is told of the outcomes
+    policy : decides
+    clock : of the run; a simulated one is served by one thread, so that runs repeat
+    left_s : seconds left for actions, by the clock
+    record : is told of everything that was done
+    threads : that decide and do
+    """
+    lock = Lock()
+
+    def work() -> None:
+        is_late = False
+        while not is_late:
+            with lock:
+                at_s = clock.now_s()
+                batch = policy(state, left_s())
+            if batch.n_actions == 0:
+                return
+            outcome = state.do(batch)
+            is_late = LATE in outcome.missing.values()
+            with lock:
+                state.add(batch, outcome)
+                record(batch, outcome, at_s)
+
+    n_others = 0 if clock.is_simulated else threads - 1
+    with cutting_off(state.cuttable(), left_s, clock), ThreadPoolExecutor(max(n_others, 1)) as pool:
+        others = [pool.submit(work) for _ in range(n_others)]
+        work()
+    for other in others:
+        other.result()  # what went wrong there is not lost
+
+
+def done_of(batch: Batch, outcome: Outcome) -> list[int]:
+    """Numbers of the actions of a batch that came to something."""
+    return [k for k in range(batch.n_actions) if k not in outcome.missing]
+
+
+def nothing_for(n: int, why: str) -> Outcome:
+    """An outcome of n actions none of which came to anything."""
+    return Outcome(None, np.zeros(n), np.zeros(n), dict.fromkeys(range(n), why))

@@ -1,8 +1,10 @@
 """Room for the labels of a video: memory, or a nameless file on disk where a long video has more than that."""
 
+import gc
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from tempfile import TemporaryFile
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from budgetseg.errors import OutputError
 from budgetseg.types import UInt8
 
-__all__ = ["LARGE", "made_ready", "n_bytes", "room_for"]
+__all__ = ["LARGE", "made_ready", "n_bytes", "no_collection", "room_for"]
 
 IN_MEMORY = 2 << 30
 """Bytes of labels that are kept in memory: 12,000 frames of 480×360."""
@@ -44,3 +46,15 @@ def room_for(n_frames: int, size: tuple[int, int], value: int | None = None) -> 
     if value:
         labels[:] = value
     return labels
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Python looks for cycles of garbage when it likes, for a tenth of a second; not while a clock runs."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

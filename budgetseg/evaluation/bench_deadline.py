@@ -21,9 +21,9 @@ import numpy as np
 from budgetseg.engine.request import Request
 from budgetseg.labelling import Labeller
 from budgetseg.labelling.engines import FRAMES, SUPERVOXELS
-from budgetseg.policy.episode import NOTHING, Selection
+from budgetseg.policy.episode import Selection
 from budgetseg.spaces.regions.label import label_video
-from budgetseg.types import Budget
+from budgetseg.types import Budget, NOTHING
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["TIMES_FLOOR", "bench_deadline", "deadline_clips", "summarise"]

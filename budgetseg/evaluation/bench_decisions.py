@@ -19,13 +19,13 @@ from budgetseg.evaluation.clips import CamvidDense, Street
 from budgetseg.labelling.strategy import counted, strategy_of
 from budgetseg.models import bundled
 from budgetseg.models.bundle import Model
-from budgetseg.policy.episode import Batch, Chooser, Episode, Selection
+from budgetseg.policy.episode import Chooser, Episode, Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.state import World, full_cost, world_of
 from budgetseg.spaces.regions.window import MANY
 from budgetseg.supervoxels import segment
-from budgetseg.types import Float32
+from budgetseg.types import Batch, Float32
 
 __all__ = ["bench_decisions"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -24,40 +24,9 @@ from budgetseg.policy.state import (
     new_state,
 )
 from budgetseg.policy.steps import ORDERS, seed_candidates
-from budgetseg.types import Float32, Float64, Int32, Int64
+from budgetseg.types import Action, Batch, Float32, Float64, Int32, Int64
 
-__all__ = ["NOTHING", "Batch", "Choice", "Chooser", "Episode", "Selection"]
-
-Choice = tuple[int, int]
-"""A supervoxel, and the descriptor to compute for it."""
-
-
-class Batch(NamedTuple):
-    """Descriptors that are being computed, K of them, each of another supervoxel.
-
-    Attributes
-    ----------
-    regions, descriptors : (K,) int64, the choices
-    planned_s : (K,) float64, seconds that each is foretold to take
-    """
-
-    regions: Int64
-    descriptors: Int64
-    planned_s: Float64
-
-    @property
-    def choices(self) -> list[Choice]:
-        """One by one."""
-        return list(zip(self.regions.tolist(), self.descriptors.tolist(), strict=True))
-
-    def take(self, places: Sequence[int] | slice) -> "Batch":
-        """Some of them."""
-        return Batch(self.regions[places], self.descriptors[places], self.planned_s[places])
-
-
-NOTHING = Batch(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-"""What is chosen at the end."""
-
+__all__ = ["Chooser", "Episode", "Selection"]
 
 @dataclass(frozen=True)
 class Selection:
@@ -177,9 +146,9 @@ class Episode:
         """Compute no more for a supervoxel."""
         calls.finish(self.handle, self.order, region)
 
-    def start(self, choice: Choice) -> float:
+    def start(self, action: Action) -> float:
         """A descriptor is being computed; the seconds that it is foretold to take."""
-        return float(calls.begin(self.handle, self.order, *choice))
+        return float(calls.begin(self.handle, self.order, *action))
 
     def recall(self, subsets: Int32, said: Float32) -> None:
         """What an earlier run has computed, and H said of it; its resources are gone."""
@@ -208,13 +177,13 @@ class Episode:
         """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
         calls.give_up(self.handle, self.order, region)
 
-    def receive(self, choice: Choice, said: Float32, spent_s: float) -> None:
+    def receive(self, action: Action, said: Float32, spent_s: float) -> None:
         """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
-        calls.receive(self.handle, self.order, *choice, said, spent_s)
+        calls.receive(self.handle, self.order, *action, said, spent_s)
 
     def receive_all(self, batch: Batch, said: Float32, spent_s: Float64) -> None:
         """A batch was computed, and H says so of the supervoxels now, (K, L)."""
-        calls.receive_all(self.handle, self.order, batch.regions, batch.descriptors, said, spent_s)
+        calls.receive_all(self.handle, self.order, batch.places, batch.sources, said, spent_s)
 
 
 class Chooser(Protocol):

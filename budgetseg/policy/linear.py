@@ -7,13 +7,13 @@ import numpy as np
 from numba import njit
 
 from budgetseg.policy import calls
-from budgetseg.policy.episode import Batch, Episode
+from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import fill_features, n_features, time_at, time_left
 from budgetseg.policy.handle import attach, inlined
 from budgetseg.policy.heap import move
 from budgetseg.policy.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED, UNFIT_S
 from budgetseg.policy.steps import WANTED, affordable, fits, next_stale, outdate_if_time_rose, uniform, visit
-from budgetseg.types import Float32
+from budgetseg.types import Batch, Float32
 
 __all__ = ["LinearPolicy", "choose", "decide", "plan_policy", "random_policy"]
 

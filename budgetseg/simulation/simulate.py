@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from budgetseg.policy import calls
-from budgetseg.policy.episode import Choice, Episode
+from budgetseg.policy.episode import Episode
 from budgetseg.policy.handle import attach
 from budgetseg.policy.linear import LinearPolicy, decide
 from budgetseg.policy.state import SPENT_S
-from budgetseg.types import Float32, Float64
+from budgetseg.types import Action, Float32, Float64
 
 __all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]
 
@@ -38,7 +38,7 @@ def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64
     _simulate(episode, said, policy, NO_END, times_s)
 
 
-def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Choice | None:
+def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Action | None:
     """Take n decisions, and say what the next one is: a supervoxel and an action, D for Finished; None at the end.
 
     The supervoxel stays selected: `act` may do something else with it.

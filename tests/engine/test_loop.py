@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from budgetseg.policy.episode import Batch, Episode, Selection
+from budgetseg.policy.episode import Episode, Selection
 from budgetseg.engine.loop import CostClock, TableSource
 from budgetseg.policy.state import ENABLED
 from budgetseg.policy.steps import ORDERS, price
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.features import fill_features
-from budgetseg.types import Float32
+from budgetseg.types import Batch, Float32
 from tests.graphs import graph_of
 from tests.policy.plain import PlainRun
 from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from budgetseg.descriptors.table import Costs
-from budgetseg.policy.episode import Batch, Choice, Episode, Selection
+from budgetseg.policy.episode import Episode, Selection
 from budgetseg.engine.loop import CostClock, Outcome, TableSource, run
 from budgetseg.policy.state import unshared, world_of
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.types import Float32, Graph
+from budgetseg.types import Action, Batch, Float32, Graph
 from tests.graphs import random_graph
 
 EVERYTHING = float("inf")
@@ -48,9 +48,9 @@ class Made:
         said = self.said[region, episode.state.subsets[region] | 1 << descriptor]
         episode.receive((region, descriptor), said, episode.start((region, descriptor)))
 
-    def run(self, episode: Episode, policy: LinearPolicy, n: int = 1) -> list[tuple[Choice, float]]:
+    def run(self, episode: Episode, policy: LinearPolicy, n: int = 1) -> list[tuple[Action, float]]:
         """To the end, with n decisions at a time; what was computed, and what it cost."""
-        made: list[tuple[Choice, float]] = []
+        made: list[tuple[Action, float]] = []
 
         def record(batch: Batch, outcome: Outcome) -> None:
             made.extend(zip(batch.choices, outcome.spent_s.tolist(), strict=True))

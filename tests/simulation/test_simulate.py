@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetseg.policy.episode import Batch, Choice, Episode, Selection
+from budgetseg.policy.episode import Episode, Selection
+from budgetseg.types import Batch, Action
 from budgetseg.engine.loop import CostClock, TableSource, run
 from budgetseg.policy.steps import ORDERS
 from budgetseg.policy.features import n_features
@@ -28,8 +29,8 @@ POLICIES = {
 }
 
 
-def plain_run(episode: Episode, policy: LinearPolicy, arena: Arena) -> list[Choice]:
-    choices: list[Choice] = []
+def plain_run(episode: Episode, policy: LinearPolicy, arena: Arena) -> list[Action]:
+    choices: list[Action] = []
     clock = CostClock(episode.left_s)
     run(episode, policy, TableSource(arena.said), clock, lambda batch, _: choices.extend(batch.choices))
     return choices

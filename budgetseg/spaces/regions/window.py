@@ -15,7 +15,7 @@ from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.prices import price, workload
 from budgetseg.engine.known import Known, Step
 from budgetseg.errors import UsageError
-from budgetseg.policy.episode import Batch, Choice, Episode
+from budgetseg.policy.episode import Episode
 from budgetseg.policy.state import full_cost, least_cost, world_of
 from budgetseg.spaces.regions.absent import Absent
 from budgetseg.spaces.regions.closing import Closed, Closing
@@ -25,7 +25,7 @@ from budgetseg.spaces.regions.worker import LATE, LiveOutcome, LiveSource
 from budgetseg.supervoxels import Segmenter
 from budgetseg.timing.deadline import LateError, cutting_off
 from budgetseg.timing.ledger import Account
-from budgetseg.types import Supervoxels, UInt8
+from budgetseg.types import Action, Batch, Supervoxels, UInt8
 
 __all__ = ["DESCRIPTORS", "NEVER", "SAFETY", "SLACK", "WindowRun"]
 
@@ -216,14 +216,14 @@ class WindowRun:
             self.account.ledger.book_source(self.engine.classifiers.names[d], planned_s, spent_s)
             self.trace.append(Step(region, d, began_s, spent_s, shared_s))
 
-    def _drop(self, choice: Choice, why: str) -> None:
+    def _drop(self, choice: Action, why: str) -> None:
         """Do without a descriptor from now on; the supervoxel is finished with what it has."""
         region, d = choice
         self.episode.drop(d)
         self.episode.give_up(region)
         self.account.ledger.note(f"{self.engine.classifiers.names[d]} {why}; dropped")
 
-    def _put_back(self, choice: Choice) -> None:
+    def _put_back(self, choice: Action) -> None:
         """There was no time to end what was begun; of its resources, those that were made are there."""
         cell = choice[0] * self.episode.world.n_descriptors + choice[1]
         world, cache = self.episode.world, self.live.cache

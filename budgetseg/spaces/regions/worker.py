@@ -12,10 +12,10 @@ from numba import njit
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
 from budgetseg.descriptors.live import LiveDescriptors, SpentTogether
-from budgetseg.policy.episode import Batch, Episode
+from budgetseg.policy.episode import Episode
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.deadline import LateError
-from budgetseg.types import Float32, Float64, Int32, Int64
+from budgetseg.types import Batch, Float32, Float64, Int32, Int64
 
 __all__ = ["LATE", "LiveOutcome", "LiveSource"]
 

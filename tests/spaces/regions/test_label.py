@@ -18,7 +18,7 @@ from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.spaces.regions.carry import worked_on
 from budgetseg.spaces.regions.space import Engine
-from budgetseg.policy.episode import Batch, Chooser, Episode, Selection
+from budgetseg.policy.episode import Chooser, Episode, Selection
 from budgetseg.spaces.regions.label import label_video
 from budgetseg.engine.labelled import Earlier, Labelled
 from budgetseg.inference.ledger import Ledger
@@ -30,7 +30,7 @@ from budgetseg.spaces.regions.window import MANY, WindowRun
 from budgetseg.labelling import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
-from budgetseg.types import Budget, UInt8
+from budgetseg.types import Batch, Budget, UInt8
 from budgetseg.video import Frame, VideoSource, open_video
 from budgetseg.video.container import Container
 from tests.labelling.streets import N_FRAMES, SIZE, write_model, write_street

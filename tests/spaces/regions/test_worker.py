@@ -21,11 +21,11 @@ from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import BUILT_IN
 from budgetseg.inference import live as live_module
-from budgetseg.policy.episode import Batch, Choice, Episode
+from budgetseg.policy.episode import Episode
 from budgetseg.spaces.regions.worker import LATE, LiveSource
 from budgetseg.policy.state import world_of
 from budgetseg.supervoxels import segment
-from budgetseg.types import Float32
+from budgetseg.types import Action, Batch, Float32
 from tests.models.made import random_model
 
 NAMES = ("colour", "hog", "hof")
@@ -75,12 +75,12 @@ def source_of(
     return LiveSource(live, h, ["hog"] if guarded else ()), Episode.begin(world, h.n_labels, np.inf)
 
 
-def batch_of(*choices: Choice) -> Batch:
+def batch_of(*choices: Action) -> Batch:
     regions, descriptors = np.array(choices, np.int64).reshape(-1, 2).T.copy()
     return Batch(regions, descriptors, np.zeros(len(choices)))
 
 
-def why_not(source: LiveSource, episode: Episode, choice: Choice) -> str:
+def why_not(source: LiveSource, episode: Episode, choice: Action) -> str:
     """What keeps a descriptor from being had."""
     return source(episode, batch_of(choice)).missing[0]
 

@@ -1,0 +1,135 @@
+"""What a run did, in order, so that it can be done again or gone on with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+__all__ = ["Event", "Finish", "WindowTrace"]
+
+
+class Event(NamedTuple):
+    """An action that was done.
+
+    Attributes
+    ----------
+    place, source : as of `Action`
+    at_s : seconds of the clock, when it was decided
+    spent_s : what it took
+    shared_s : the part of it for what others can use, too, or that was spent waiting for it
+    """
+
+    place: int
+    source: int
+    at_s: float
+    spent_s: float
+    shared_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Finish:
+    """How the labels of a window were made at one budget: enough to make them again.
+
+    Attributes
+    ----------
+    n_events : actions that were done before
+    prior : whether every pixel has the most frequent class
+    n_read : frames: how many of the frames were read before
+    n_moves : regions: after how many moves the expansion was ended; None if it came to its end
+    carry : frames: how predictions came to other frames
+    edges : frames: whether labels follow the edges of the frame
+    gap : frames: how far apart frames were taken to lie, in frames of usual video
+    late : frames: those for which there was no time; they have the labels of the nearest frame that has some
+    """
+
+    n_events: int
+    prior: bool = False
+    n_read: int = 0
+    n_moves: int | None = None
+    carry: str = ""
+    edges: bool = False
+    gap: float = 1.0
+    late: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class WindowTrace:
+    """What was done in one window of a video.
+
+    Attributes
+    ----------
+    n_frames : of the video, that it covers
+    read : numbers within the window of the frames that were read, in that order
+    size : height and width of the frames that were worked on
+    n_places : frames, or supervoxels, that could be asked about
+    events : actions, in order
+    finishes : how labels were made, one for each budget
+    """
+
+    n_frames: int
+    read: Sequence[int]
+    size: tuple[int, int]
+    n_places: int
+    events: Sequence[Event]
+    finishes: Sequence[Finish]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; events by column, which is a third as long."""
+        columns = {name: [getattr(event, name) for event in self.events] for name in Event._fields}
+        seconds = {name: [round(value, 7) for value in columns[name]] for name in Event._fields[2:]}
+        return {
+            "n_frames": self.n_frames,
+            "read": list(self.read),
+            "size": list(self.size),
+            "n_places": self.n_places,
+            "events": columns | seconds,
+            "finishes": [asdict(finish) for finish in self.finishes],
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "WindowTrace":
+        """From JSON; ValueError where it does not fit together."""
+        columns = [stored["events"][name] for name in Event._fields]
+        events = [Event(int(p), int(s), float(at), float(own), float(shared)) for p, s, at, own, shared in zip(*columns, strict=True)]
+        height, width = map(int, stored["size"])
+        window = cls(
+            int(stored["n_frames"]),
+            tuple(int(t) for t in stored["read"]),
+            (height, width),
+            int(stored["n_places"]),
+            events,
+            [_read_finish(one) for one in stored["finishes"]],
+        )
+        window._check()
+        return window
+
+    def _check(self) -> None:
+        if not all(0 <= t < self.n_frames for t in self.read) or min(self.n_frames, self.n_places, *self.size) < 0:
+            raise ValueError("frames that are not there")
+        if not all(0 <= event.place < self.n_places and event.source >= 0 for event in self.events):
+            raise ValueError("actions about places that are not there")
+        for finish in self.finishes:
+            if not 0 <= finish.n_events <= len(self.events) or not 0 <= finish.n_read <= len(self.read):
+                raise ValueError("labels from what was not done")
+            if not finish.gap >= 1 or not all(0 <= t < self.n_frames for t in finish.late):
+                raise ValueError("labels of frames that are not there")
+        ends = [finish.n_events for finish in self.finishes]
+        if ends != sorted(ends):
+            raise ValueError("budgets that do not rise")
+
+
+def _read_finish(stored: Mapping[str, Any]) -> Finish:
+    known = {field.name for field in fields(Finish)}
+    if set(stored) != known:
+        raise ValueError(f"an end must have {', '.join(sorted(known))}")
+    late = tuple(int(t) for t in stored["late"])
+    n_moves = None if stored["n_moves"] is None else int(stored["n_moves"])
+    return Finish(
+        int(stored["n_events"]),
+        bool(stored["prior"]),
+        int(stored["n_read"]),
+        n_moves,
+        str(stored["carry"]),
+        bool(stored["edges"]),
+        float(stored["gap"]),
+        late,
+    )

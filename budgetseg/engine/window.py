@@ -1,0 +1,135 @@
+"""A stretch of a video that is worked on at a time, and the reader that its frames come from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from budgetseg.timing.prices import Prices
+from budgetseg.types import UInt8
+from budgetseg.video import VideoSource
+from budgetseg.video.container import Container
+from budgetseg.video.images import ImageFolder
+
+__all__ = ["Reader", "Window"]
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Frames of a video that are labelled together.
+
+    Attributes
+    ----------
+    number : from 0
+    span : numbers of its frames in the video
+    reader : that they come from
+    is_last : whether the video ends with it
+    """
+
+    number: int
+    span: range
+    reader: "Reader"
+    is_last: bool
+
+
+class Reader:
+    """Gives frames by number: numbers rise, but for folders of images, whose frames come in any order.
+
+    Parameters
+    ----------
+    source : the video, at the size and stride at which it is read
+    threads : to decode with
+
+    Attributes
+    ----------
+    key : what decoding is priced by
+    source : the video
+    can_skip : whether frames can be left out without decoding them
+    may_leave_out : whether that may yet be so, by reading only frames that decode without others
+    alone : numbers of those, where it was decided; None for any
+    n_decoded : frames until now, those that nobody had asked for included
+    """
+
+    IMAGE_S = 1.5e-8
+    """Seconds to decode a pixel of an image, until it was measured."""
+    FILM_S = 3e-9
+    """Seconds to decode a pixel of a video file, until it was measured."""
+
+    def __init__(self, source: VideoSource, threads: int) -> None:
+        if isinstance(source.clip, ImageFolder | Container):
+            source = replace(source, clip=replace(source.clip, threads=threads))
+        self.source = source
+        self.key = f"decode {source.clip.path.suffix}"
+        self.can_skip = source.can_skip
+        self.may_leave_out = isinstance(source.clip, Container)
+        self.alone: Sequence[int] | None = None
+        self.n_decoded = 0
+        self._stream = iter(source)
+        self._at = 0
+        self._times: dict[int, int] = {}
+
+    def work(self, n_frames: int) -> float:
+        """Pixels of the file that must be decoded for so many frames: those between them too, if they must be."""
+        width, height = self.source.clip.size
+        every = 1 if self.can_skip else self.source.span.stride
+        return float(n_frames * every * width * height)
+
+    def predict_s(self, prices: Prices, n_frames: int) -> float:
+        """Seconds to read so many frames; a guess for a kind of file that was never read here."""
+        if self.key in prices:
+            return prices.predict(self.key, self.work(n_frames))
+        return (self.IMAGE_S if self.source.can_skip else self.FILM_S) * self.work(n_frames)
+
+    def leave_out(self, numbers: range, enough: Callable[[], bool] = lambda: False) -> bool:
+        """From now on read only frames that decode without others; False where none of these is known to.
+
+        `enough` ends the search for them.
+        """
+        times, self.may_leave_out = self.source.alone(enough), False
+        first = next((number for number in times if number in numbers), None)
+        # Whether it is true shows when one is decoded.
+        if first is None or not list(self.source.pick_alone({first: times[first]})):
+            return False
+        self._times, self.alone, self.can_skip = times, sorted(times), True
+        self.key += " alone"
+        return True
+
+    def read(self, numbers: Sequence[int], late: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, UInt8]]:
+        """Frames (H, W, 3) with their numbers; less where the video ends before it said so.
+
+        Where others must be decoded on the way to one, that ends when it is `late`.
+        """
+        found: Iterator[tuple[int, UInt8]]
+        if self.can_skip and self.alone is None:
+            found = self._picked(numbers)
+        else:
+            found = chain(
+                self._in_order([number for number in numbers if number not in self._times], late),
+                self._alone({number: self._times[number] for number in numbers if number in self._times}),
+            )
+        for one in found:
+            self.n_decoded += 1
+            yield one
+
+    def _picked(self, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
+        known = self.source.n_frames
+        wanted = [number for number in numbers if known is None or number < known]
+        return zip(wanted, (frame.pixels for frame in self.source.pick(wanted)), strict=False)
+
+    def _in_order(self, numbers: Sequence[int], late: Callable[[], bool]) -> Iterator[tuple[int, UInt8]]:
+        for number in numbers:
+            if number < self._at:  # it went by
+                continue
+            for frame in self._stream:
+                self._at += 1
+                if self._at == number + 1:
+                    yield number, frame.pixels
+                    break
+                self.n_decoded += 1
+                if late():
+                    return
+            else:
+                return
+
+    def _alone(self, times: dict[int, int]) -> Iterator[tuple[int, UInt8]]:
+        if times:
+            yield from ((number, frame.pixels) for number, frame in self.source.pick_alone(times))
