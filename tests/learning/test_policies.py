@@ -16,16 +16,8 @@ from budgetseg.learning.capi import iterate
 from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import (
-    Recipe,
-    first_policy,
-    folds_of,
-    judges_of,
-    learn_policies,
-    n_policies,
-)
+from budgetseg.learning.policies import Recipe, first_policy, judges_of, learn_policies, n_policies
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
-from budgetseg.learning.search import Recipe as SearchRecipe
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.view import features_of
@@ -35,8 +27,7 @@ from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 HAND_MADE = NAMES[:4]
 CAPI = CapiRecipe((0.1, 0.5), n_rounds=1, rollouts=RolloutRecipe(2, 1))
-SEARCH = SearchRecipe((0.1, 0.5), n_rounds=2, n_pairs=2, every=1)
-RECIPE = Recipe(0.3, CAPI, SEARCH)
+RECIPE = Recipe(0.3, CAPI)
 
 Found = tuple[Path, tuple[LearnedPolicy, ...], list[str]]
 
@@ -83,12 +74,10 @@ def test_each_has_a_line_a_round_rows_and_a_curve(found: Found) -> None:
     folder, every, lines = found
     names = [f"{own.method}-{'+'.join(own.among)}-{own.costs}" for own in every]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
-    assert [line.split(": ")[0] for line in lines] == [name for name in names for _ in range(8)]
+    assert [line.split(": ")[0] for line in lines] == names
     for name in names:
         rows = json.loads((folder / name / "rounds.json").read_text())
-        assert [row["learner"] for row in rows] == ["capi", *["search"] * 7]
-        assert [(row["fold"], row["n_rounds"]) for row in rows[1:7]] == [(k, n) for n in (0, 1, 2) for k in (0, 1)]
-        assert rows[7]["fold"] is None
+        assert [row["learner"] for row in rows] == ["capi"]
         assert (folder / name / "rounds.png").stat().st_size > 1000
 
 
@@ -215,10 +204,10 @@ def test_methods_and_costs_that_there_are_not_are_refused() -> None:
         replace(RECIPE, costs=("free",))
 
 
-def test_seconds_are_shared_between_the_learners() -> None:
+def test_seconds_are_for_the_learner() -> None:
     limited = RECIPE.within(30.0)
-    assert (limited.capi.limit_s, limited.search.limit_s) == (10.0, 20.0)
-    assert replace(limited, capi=CAPI, search=SEARCH) == RECIPE
+    assert limited.capi.limit_s == 30.0
+    assert replace(limited, capi=CAPI) == RECIPE
 
 
 def clips_for(judge: Judge, fraction: float) -> list[Arena]:
@@ -248,31 +237,6 @@ def test_a_few_stretches_are_for_everything() -> None:
     assert [len(arena) for arena in train.arenas] == [10, 11, 12, 13, 14] * 2
     train, held_out = judges_of([random_arena(10 + k) for k in range(6)], NAMES, 0.3)
     assert [len(judge.arenas) for judge in (train, held_out)] == [10, 2]
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 7])
-def test_every_video_is_left_out_once_and_whole(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policies, "CLIP", 5)
-    monkeypatch.setattr(policies, "LONG", 10)
-    folds = folds_of([replace(random_arena(20 + k), name=f"video {k}") for k in range(n)], NAMES, 0.3)
-    assert len(folds) == min(n, 5)
-    left_out = [arena.name for fold in folds for arena in fold.left_out.arenas]
-    assert sorted(left_out) == [f"video {k}" for k in range(n)]
-    for fold in folds:
-        for fraction, size in ((0.05, 10), (0.06, 5)):
-            clips = clips_for(fold.train, fraction)
-            assert {" ".join(clip.name.split()[:2]) for clip in clips} == {
-                f"video {k}" for k in range(n) if f"video {k}" not in [own.name for own in fold.left_out.arenas]
-            }
-            assert max(len(clip) for clip in clips) <= size + 4
-
-
-def test_of_one_video_stretches_are_left_out_and_a_short_one_is_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    ((train, left_out),) = folds_of([random_arena(20)], NAMES, 0.3)
-    assert train is left_out
-    monkeypatch.setattr(policies, "LONG", 10)
-    folds = folds_of([random_arena(20)], NAMES, 0.3)
-    assert [len(arena) for fold in folds for arena in fold.left_out.arenas] == [10, 10]
 
 
 def wanted(changes: dict[str, float], among: tuple[str, ...] = NAMES) -> list[float]:
