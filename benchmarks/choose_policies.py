@@ -1,19 +1,17 @@
 """Who should decide at which budget; in training videos, out of fold.
 
-Usage: python -m benchmarks.choose_policies first|eager|who MODEL WORK [COSTS], a model of 'budgetseg train' with
+Usage: python -m benchmarks.choose_policies first|who MODEL WORK [COSTS], a model of 'budgetseg train' with
 policies for both kinds of costs, or one of them, and its work folder.
 
 `first`: scores at each budget in whole videos of the static plans, of what learning begins with, and of that with one
-thing changed each. `eager`: points, over all budgets, that each way of being eager is ahead of the first, in the
-paper's orders, video by video and in all; and what it gains at each budget to be more so from some budget on. `who`:
-points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the choice
-being made on the others. A score is what is maximised in training: global accuracy, class average, or between them.
+thing changed each. `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged
+video by video, the choice being made on the others. A score is what is maximised in training: global accuracy, class
+average, or between them.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
@@ -22,13 +20,12 @@ import numpy as np
 
 from benchmarks.training_seeds import balance_of, learned_in, plan_player
 from budgetseg.learning import policies, uses
-from budgetseg.learning.gains import Gains, find_gains
+from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import first_player, first_policy
-from budgetseg.learning.uses import ahead_of_first, uses_by_budget
+from budgetseg.learning.policies import first_player
 from budgetseg.models.bundle import Model, load_model
-from budgetseg.policy.learned import METHOD, SELECTIONS, LearnedPolicy
+from budgetseg.policy.learned import METHOD, SELECTIONS
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
 from budgetseg.types import Float64
@@ -71,35 +68,6 @@ def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
     return "".join(lines)
 
 
-def _eager(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001
-    whole, lines = Judge(arenas, among, balance_of(model), os.cpu_count() or 1), []
-    gains = find_gains(whole)
-    for method, selection in SELECTIONS.items():
-        ways = policies.EAGER[selection.order]
-        if len(ways) == 1:
-            continue
-        player = first_player(whole, method, gains)
-        players = [replace(player, policy=first_policy(model, gains, selection.order, way)) for way in ways]
-        for way, ahead in zip(ways[1:], ahead_of_first(whole, players)[1:], strict=True):
-            points = [*ahead.sum(axis=0), ahead.sum()]
-            lines.append(f"\n  {method} {way}: {', '.join(f'{100 * one:+.1f}' for one in points)}")
-        lines.append(_line_by_budget(method, whole, player, gains))
-    return "".join(lines)
-
-
-def _line_by_budget(method: str, judge: Judge, player: Player, gains: Gains) -> str:
-    """What it gains to be more eager from some budget on."""
-    own = LearnedPolicy(
-        method, judge.names, judge.arenas[0].pricing, player.policy, uses=uses_by_budget(judge, player, gains)
-    )
-    as_ever = replace(own, uses=tuple(one._replace(eager=0.0) for one in own.uses))
-    more_so, same = (
-        np.array([_score(judge, Player(*one.at(fraction)), fraction) for fraction in BUDGETS]) for one in (own, as_ever)
-    )
-    more = ", ".join(f"{one.eager:g}" for one in own.uses)
-    return _line(f"{method} by budget, ({more}) more eager", (more_so - same).tolist(), "+.1f")
-
-
 def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
     judge = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
     gained = dict.fromkeys(CHOICES, 0.0)
@@ -129,11 +97,11 @@ def _score(judge: Judge, player: Player, fraction: float) -> float:
     return float(judge.scores([player], judge.trials((fraction,), 1))[0])
 
 
-def _line(name: str, scores: Sequence[float], form: str = ".1f") -> str:
-    return f"\n  {name}: {', '.join(f'{100 * score:{form}}' for score in scores)}"
+def _line(name: str, scores: Sequence[float]) -> str:
+    return f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}"
 
 
-TABLES = {"first": _first, "eager": _eager, "who": _who}
+TABLES = {"first": _first, "who": _who}
 
 
 if __name__ == "__main__":

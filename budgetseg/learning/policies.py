@@ -26,7 +26,7 @@ from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import SMALL, Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
-from budgetseg.learning.uses import MORE_EAGER, N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
+from budgetseg.learning.uses import N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
@@ -47,17 +47,15 @@ FEW = 6
 
 _CAPI = CapiRecipe(BUDGETS, n_rounds=4, rollouts=RolloutRecipe(24, 2))
 
-FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0}
+FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0, "time for each": 1.0}
 FIRST_COSTS = {"cost": -0.3, "share": -0.5}
 BELIEVED = 0.4
 """Weights that learning begins with, and what those of gains are multiplied with: chosen in training videos of both
 datasets, with and without a network, for both kinds of costs together."""
 
-_PATIENT = ((1.0, 2.4), (1.5, 3.7), (2.0, 5.0), (2.0, 6.5), (2.0, 8.0))
-EAGER = {"wanted": ((1.0, 10.0),), "unsure": _PATIENT, "random": _PATIENT}
-"""How much time for each that is unfinished counts, and how far descriptors are ahead of Finished at first: far where
-the policy selects, since time that is left is wasted. Where it does not, whoever was selected must be left for others
-before all of its descriptors are there; how soon, training tells, and the first of these where it does not."""
+AHEAD = {"wanted": 10.0, "unsure": 2.4, "random": 2.4}
+"""How far descriptors are ahead of Finished at first, by order. Far where the policy selects, since time that is left
+is wasted. Where it does not, whoever was selected must be left for others before all of its descriptors are there."""
 
 RULES = 4
 """Of what is kept in the end: those of another number are learned again."""
@@ -119,7 +117,7 @@ def learn_policies(
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
     what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW  # not which
-    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, MORE_EAGER, LEAST, SPARE, RULES
+    how = FIRST, FIRST_COSTS, BELIEVED, AHEAD, N_SUBSETS, LEAST, SPARE, RULES
     mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -159,17 +157,14 @@ def judge_of(long: Sequence[Arena], among: Sequence[str], balance: float, cores:
 def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Player:
     """Gain per cost, among the descriptors that a judge allows, or fewer of them, where that loses in no video.
 
-    Then, by the same rule, how eager it is to compute more for a supervoxel before another has its turn. Over all
-    budgets: what a few videos gain by something, and others lose, is chance. Gains are those of the judge's videos,
-    which are found where they are not at hand.
+    Over all budgets: what a few videos gain by something, and others lose, is chance. Gains are those of the judge's
+    videos, which are found where they are not at hand.
     """
     gains, selection = gains or find_gains(judge), SELECTIONS[method]
-    model, order = judge.arenas[0].model, selection.order
-    first, *others = [first_policy(model, gains, order, eager) for eager in EAGER[order]]
+    first = first_policy(judge.arenas[0].model, gains, selection.order)
     spare = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
     player = Player(first, replace(selection, enabled=gains.bits | spare))
-    player = _fairest(judge, with_fewer(player, gains))
-    return _fairest(judge, [player, *(replace(player, policy=other) for other in others)])
+    return _fairest(judge, with_fewer(player, gains))
 
 
 def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
@@ -179,19 +174,16 @@ def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
     return players[int(np.argmax(np.where(fair, ahead.sum(axis=(1, 2)), -np.inf)))]
 
 
-def first_policy(model: Model, gains: Gains, order: str, eager: tuple[float, float] | None = None) -> LinearPolicy:
-    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something.
-
-    `eager` is one of those in `EAGER`, the first for None.
-    """
-    h, (time, ahead) = model.classifiers, eager or EAGER[order][0]
+def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
+    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
+    h = model.classifiers
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
     for d, name in enumerate(h.names):
-        wanted = FIRST | {"time for each": time} | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
+        wanted = FIRST | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
         if name in gains.among:
             added = gains.of(name)
-            wanted["1"] = ahead + BELIEVED * added.pop("")
+            wanted["1"] = AHEAD[order] + BELIEVED * added.pop("")
             wanted |= {f"has {other}": BELIEVED * weight for other, weight in added.items()}
         else:
             wanted["1"] = -50.0  # for whoever has time to spare

@@ -22,7 +22,6 @@ from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.view import features_of
 from budgetseg.simulation import Arena
-from budgetseg.types import Float32
 from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 HAND_MADE = NAMES[:4]
@@ -87,22 +86,6 @@ def test_a_policy_does_not_ask_for_what_it_was_not_learned_with_before_all_else_
     episode = arena.begin(np.inf, NAMES, own.at(1.0)[1])
     scores = [own.policy.weights @ features_of(episode, i, extended=True) for i in range(20)]
     assert all(one[4] < one[:4].min() - 10 for one in scores)
-
-
-@pytest.mark.parametrize("hopeless_first", [True, False])
-def test_it_begins_as_eager_as_is_best_in_every_video(monkeypatch: pytest.MonkeyPatch, hopeless_first: bool) -> None:
-    arenas = [replace(arena, said=_right_with_all(arena)) for arena in map(random_arena, (20, 30))]
-    judge, never, always = Judge(arenas, NAMES, 0.0), (1.0, -99.0), (1.0, 9.0)
-    monkeypatch.setitem(policies.EAGER, "random", (never, always) if hopeless_first else (always, never))
-    player, gains = policies.first_player(judge, "budget-rndrnk"), find_gains(judge)
-    assert np.array_equal(player.policy.weights, first_policy(MODEL, gains, "random", always).weights)
-
-
-def _right_with_all(arena: Arena) -> Float32:
-    """What H says where it knows the true class of whoever has a descriptor, and nothing of the others."""
-    said = np.full_like(arena.said, 1 / 3)
-    said[:, 1:] = 0.05 + 0.85 * np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)][:, None]
-    return said
 
 
 def test_what_each_computes_is_said_for_every_budget(found: Found) -> None:
@@ -178,6 +161,7 @@ def test_policies_are_learned_again_where_something_else_was_learned(
         ("FEW", 7),
         ("FIRST", {"size": 2.0}),
         ("BELIEVED", 0.5),
+        ("AHEAD", {"wanted": 9.0}),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(policies, name, other)  # the same weights would mean another policy, or be others
