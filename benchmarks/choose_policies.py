@@ -1,43 +1,33 @@
-"""Who should decide at which budget, and in which clips that is learned; in training videos, out of fold.
+"""Who should decide at which budget; in training videos, out of fold.
 
-Usage: python -m benchmarks.choose_policies first|eager|who|clips|unseen MODEL WORK [COSTS], a model of 'budgetseg
-train' with policies for both kinds of costs, or one of them, and its work folder.
+Usage: python -m benchmarks.choose_policies first|who MODEL WORK [COSTS], a model of 'budgetseg train' with
+policies for both kinds of costs, or one of them, and its work folder.
 
 `first`: scores at each budget in whole videos of the static plans, of what learning begins with, and of that with one
-thing changed each. `eager`: points, over all budgets, that each way of being eager is ahead of the first, in the
-paper's orders, video by video and in all; and what it gains at each budget to be more so from some budget on. `who`:
-points that a choice of who decides gains on the best static plans, over all budgets, judged video by video, the choice
-being made on the others. `clips`: scores at each budget in whole videos after direct search, 40 steps or 200 s of
-computing, in short clips, in long ones, and in long ones for small budgets, as training does. `unseen`: mean scores at
-each budget of videos that are left out in turn: by the static plans, which have seen them, by gain per cost, as the
-other videos tell it, and by what direct search finds from there in the other videos, with folds, as training does, and
-where all of the others both tell and judge its steps. A score is what is maximised in training: global accuracy, class
+thing changed each. `who`: points that a choice of who decides gains on the best static plans, over all budgets, judged
+video by video, the choice being made on the others. A score is what is maximised in training: global accuracy, class
 average, or between them.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.per_budget import balance_of, learned_in, plan_player
+from benchmarks.training_seeds import balance_of, learned_in, plan_player
 from budgetseg.learning import policies, uses
-from budgetseg.learning.gains import Gains, find_gains
+from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import Recipe, first_player, first_policy, folds_of, judge_of
-from budgetseg.learning.search import Fold, search
-from budgetseg.learning.uses import ahead_of_first, uses_by_budget
+from budgetseg.learning.policies import first_player
 from budgetseg.models.bundle import Model, load_model
-from budgetseg.policy.learned import METHOD, SELECTIONS, LearnedPolicy
+from budgetseg.policy.learned import METHOD, SELECTIONS
 from budgetseg.policy.static import COSTS
 from budgetseg.simulation import Arena
-from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float64
 
 STATIC = "static"
@@ -47,8 +37,6 @@ CHOICES = {
     "any policy or the plan": (*SELECTIONS, STATIC),
 }
 N_SEEDS = 2
-SEARCH = replace(Recipe().search, limit_s=200.0)
-CLIP, LONG = policies.CLIP, policies.LONG
 FIRSTS: dict[str, tuple[ModuleType, str, object]] = {
     "gain per cost": (policies, "FIRST", policies.FIRST),
     "all descriptors add as much": (policies, "BELIEVED", 0.0),
@@ -56,7 +44,6 @@ FIRSTS: dict[str, tuple[ModuleType, str, object]] = {
     "disagreement does not count": (policies, "FIRST", policies.FIRST | {"disagreement": 0.0}),
     "no descriptor is done without": (uses, "N_SUBSETS", 0),
 }
-CLIPS = {"short": (CLIP, CLIP), "long": (LONG, LONG), "long for small budgets": (CLIP, LONG)}
 
 
 def main(what: str, model_folder: Path, work: Path, every_costs: Sequence[str] = COSTS) -> None:
@@ -79,35 +66,6 @@ def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
             player = first_player(whole, METHOD, gains)
         lines.append(_line(name, [_score(whole, player, fraction) for fraction in BUDGETS]))
     return "".join(lines)
-
-
-def _eager(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001
-    whole, lines = Judge(arenas, among, balance_of(model), os.cpu_count() or 1), []
-    gains = find_gains(whole)
-    for method, selection in SELECTIONS.items():
-        ways = policies.EAGER[selection.order]
-        if len(ways) == 1:
-            continue
-        player = first_player(whole, method, gains)
-        players = [replace(player, policy=first_policy(model, gains, selection.order, way)) for way in ways]
-        for way, ahead in zip(ways[1:], ahead_of_first(whole, players)[1:], strict=True):
-            points = [*ahead.sum(axis=0), ahead.sum()]
-            lines.append(f"\n  {method} {way}: {', '.join(f'{100 * one:+.1f}' for one in points)}")
-        lines.append(_line_by_budget(method, whole, player, gains))
-    return "".join(lines)
-
-
-def _line_by_budget(method: str, judge: Judge, player: Player, gains: Gains) -> str:
-    """What it gains to be more eager from some budget on."""
-    own = LearnedPolicy(
-        method, judge.names, judge.arenas[0].pricing, player.policy, uses=uses_by_budget(judge, player, gains)
-    )
-    as_ever = replace(own, uses=tuple(one._replace(eager=0.0) for one in own.uses))
-    more_so, same = (
-        np.array([_score(judge, Player(*one.at(fraction)), fraction) for fraction in BUDGETS]) for one in (own, as_ever)
-    )
-    more = ", ".join(f"{one.eager:g}" for one in own.uses)
-    return _line(f"{method} by budget, ({more}) more eager", (more_so - same).tolist(), "+.1f")
 
 
 def _who(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
@@ -135,44 +93,15 @@ def _by_video(judge: Judge, player: Player, fraction: float) -> Float64:
     return judge.by_video(player, judge.trials((fraction,), N_SEEDS)) / N_SEEDS
 
 
-def _clips(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:  # noqa: ARG001
-    whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
-    start, lines = first_player(whole, METHOD), []
-    for name, lengths in CLIPS.items():
-        policies.CLIP, policies.LONG = lengths
-        found = search(folds_of(arenas, among, whole.balance, whole.cores), start, SEARCH)
-        lines.append(_line(name, [_score(whole, found, fraction) for fraction in BUDGETS]))
-    return "".join(lines)
-
-
-def _unseen(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs: str) -> str:
-    rows = list[list[list[float]]]()
-    for video in range(len(arenas)):
-        how = among, balance_of(model), os.cpu_count() or 1
-        judge = Judge(arenas[video : video + 1], *how)
-        others = [arena for k, arena in enumerate(arenas) if k != video]
-        start, folds = first_player(Judge(others, *how), METHOD), folds_of(others, *how)
-        every = judge_of([clip for other in others for clip in clips_of(other, LONG)], *how)
-        found = search(folds, start, replace(SEARCH, limit_s=len(folds) * SEARCH.limit_s))
-        in_all = search([Fold(every, every)], start, SEARCH)
-        players = [[plan_player(model, fraction, among, costs), start, found, in_all] for fraction in BUDGETS]
-        pairs = zip(players, BUDGETS, strict=True)
-        rows.append([[_score(judge, player, fraction) for player in own] for own, fraction in pairs])
-    lines = zip(
-        ("static plan", "gain per cost", "found", "found without folds"), np.mean(rows, axis=0).T.tolist(), strict=True
-    )
-    return "".join(_line(name, scores) for name, scores in lines)
-
-
 def _score(judge: Judge, player: Player, fraction: float) -> float:
     return float(judge.scores([player], judge.trials((fraction,), 1))[0])
 
 
-def _line(name: str, scores: Sequence[float], form: str = ".1f") -> str:
-    return f"\n  {name}: {', '.join(f'{100 * score:{form}}' for score in scores)}"
+def _line(name: str, scores: Sequence[float]) -> str:
+    return f"\n  {name}: {', '.join(f'{100 * score:.1f}' for score in scores)}"
 
 
-TABLES = {"first": _first, "eager": _eager, "who": _who, "clips": _clips, "unseen": _unseen}
+TABLES = {"first": _first, "who": _who}
 
 
 if __name__ == "__main__":

@@ -10,22 +10,26 @@ Printed: class average on CamVid, global accuracy elsewhere, mean and 95 % inter
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
-from benchmarks.per_budget import accuracy, balance_of, learned_in, plan_player
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
-from budgetseg.learning.plans import BUDGETS
+from budgetseg.learning.plans import BUDGETS, Learned
 from budgetseg.learning.policies import Recipe, learn_policies
+from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD
+from budgetseg.policy.static import plan_for
 from budgetseg.simulation import Arena
 from budgetseg.types import Float64
 
 COSTS = "shared"
+N_SEEDS = 3
+"""Of runs, for each figure."""
 
 
 def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: float) -> None:
@@ -36,8 +40,7 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     found: dict[tuple[str, ...], list[list[float]]] = {}
     for seed in range(n_seeds):
-        own = Recipe(recipe.balance, recipe.capi, recipe.search, recipe.methods, recipe.costs, seed)
-        for policy in learn_policies(learned, own, work / f"policies-{seed}", cores, tell=_tell):
+        for policy in learn_policies(learned, replace(recipe, seed=seed), work / f"policies-{seed}", cores, tell=_tell):
             judge = Judge(reported, policy.among, recipe.balance, cores)
             players = [Player(*policy.at(fraction)) for fraction in BUDGETS]
             found.setdefault(policy.among, []).append(_figures(judge, players, model))
@@ -49,9 +52,36 @@ def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: fl
         print(line_of("ahead of static-rest", np.array(rows) - static, signed=True))
 
 
+def balance_of(model: Model) -> float:
+    """What the models of the tables were trained with."""
+    return {"camvid": 1.0, "suny": 0.25}.get(str(model.settings["dataset"]), 0.5)
+
+
+def learned_in(work: Path, model: Model) -> Learned:
+    """What a model was trained from, as training left it in its work folder."""
+    tables = [read_table(card.parent) for card in sorted((work / "table").rglob("video.json"))]
+    return Learned(model, tables, read_fitted(work / "classifiers").out_of_fold)
+
+
+def plan_player(model: Model, fraction: float, among: tuple[str, ...], costs: str) -> Player:
+    """The best static plan for a budget, in its stronger form."""
+    plan = plan_for(model.plans, fraction, among, costs)
+    if plan is None:
+        raise SystemExit(f"{model.name} has no static plans; train it with --plans")
+    return Player(plan.policy(model.classifiers.names, model.classifiers.n_labels), plan.selection)
+
+
 def _figures(judge: Judge, players: list[Player], model: Model) -> list[float]:
     which = 0 if model.settings["dataset"] == "camvid" else 1
     return [100 * accuracy(judge, *pair)[which] for pair in zip(players, BUDGETS, strict=True)]
+
+
+def accuracy(judge: Judge, player: Player, fraction: float) -> tuple[float, float]:
+    """Class average and global accuracy in the videos of a judge."""
+    pixels = sum(arena.truth.sum(axis=0) for arena in judge.arenas) * N_SEEDS
+    right = judge.right(player, judge.trials((fraction,), N_SEEDS, first_seed=1000))
+    there = pixels > 0
+    return float(np.mean(right[there] / pixels[there])), float(right.sum() / pixels.sum())
 
 
 def header_of(budgets: Sequence[float]) -> str:

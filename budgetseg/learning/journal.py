@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.learning.capi import Round
-from budgetseg.learning.search import Found
 
 __all__ = ["Journal", "plot_rounds"]
 
 
 class Journal:
-    """Keeps rows, and passes on a line about each; scores are in what was held out or left out.
+    """Keeps rows, and passes on a line about each; scores are in what was held out.
 
     Parameters
     ----------
@@ -34,12 +33,6 @@ class Journal:
         row |= {"n_states": found.n_states, "n_rollouts": found.n_rollouts, "actions": found.actions.tolist()}
         self.rows.append(row)
 
-    def found(self, found: Found) -> None:
-        """Some steps of a fold of direct search, or what came out of all."""
-        where = "all folds" if found.fold is None else f"fold {found.fold}"
-        self._tell(f"search, {where}: {100 * found.score:.2f} after {found.n_rounds} steps")
-        self.rows.append({"learner": "search", "fold": found.fold, "score": found.score, "n_rounds": found.n_rounds})
-
 
 def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
     """The scores of all rounds, one after the other, as a PNG; nothing where matplotlib is not installed."""
@@ -49,11 +42,7 @@ def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
         return
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    capi = [100 * row["score"] for row in rows if row["learner"] == "capi"]
-    axes.plot(range(len(capi)), capi, marker="o", label="CAPI, held out")
-    for fold in sorted({row["fold"] for row in rows if row.get("fold") is not None}):
-        own = [100 * row["score"] for row in rows if row.get("fold") == fold]
-        axes.plot(range(len(capi), len(capi) + len(own)), own, marker="s", label=f"search, fold {fold}, left out")
+    axes.plot([100 * row["score"] for row in rows], marker="o", label="CAPI, held out")
     axes.set(xlabel="round", ylabel="score, %")
     axes.legend()
     figure.savefig(path, dpi=100)

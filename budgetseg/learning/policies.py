@@ -2,7 +2,7 @@
 
     training videos, as classifiers see them that have not seen them
         ─► what descriptors add to each other ─► gain per cost ─► which of them to do without
-        ─► CAPI, judged in clips held out ─► direct search, judged in videos left out
+        ─► CAPI, judged in clips held out
         ─► better than what it began with, in whole videos? ─► how it is used at each budget
 
 One policy serves every budget: what is left is among its features.
@@ -26,9 +26,7 @@ from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import SMALL, Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
-from budgetseg.learning.search import Fold, search
-from budgetseg.learning.search import Recipe as SearchRecipe
-from budgetseg.learning.uses import MORE_EAGER, N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
+from budgetseg.learning.uses import N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
@@ -38,16 +36,7 @@ from budgetseg.simulation import Arena
 from budgetseg.simulation.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = [
-    "Recipe",
-    "first_player",
-    "first_policy",
-    "folds_of",
-    "judge_of",
-    "judges_of",
-    "learn_policies",
-    "n_policies",
-]
+__all__ = ["Recipe", "first_player", "first_policy", "judge_of", "judges_of", "learn_policies", "n_policies"]
 
 CLIP, LONG = 1500, 6000
 """Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
@@ -57,22 +46,16 @@ FEW = 6
 """Long clips; of fewer none is held out."""
 
 _CAPI = CapiRecipe(BUDGETS, n_rounds=4, rollouts=RolloutRecipe(24, 2))
-_SEARCH = SearchRecipe(BUDGETS, n_rounds=40, every=5)
 
-N_FOLDS = 5
-"""Of direct search, at most."""
-
-FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0}
+FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0, "time for each": 1.0}
 FIRST_COSTS = {"cost": -0.3, "share": -0.5}
 BELIEVED = 0.4
 """Weights that learning begins with, and what those of gains are multiplied with: chosen in training videos of both
 datasets, with and without a network, for both kinds of costs together."""
 
-_PATIENT = ((1.0, 2.4), (1.5, 3.7), (2.0, 5.0), (2.0, 6.5), (2.0, 8.0))
-EAGER = {"wanted": ((1.0, 10.0),), "unsure": _PATIENT, "random": _PATIENT}
-"""How much time for each that is unfinished counts, and how far descriptors are ahead of Finished at first: far where
-the policy selects, since time that is left is wasted. Where it does not, whoever was selected must be left for others
-before all of its descriptors are there; how soon, training tells, and the first of these where it does not."""
+AHEAD = {"wanted": 10.0, "unsure": 2.4, "random": 2.4}
+"""How far descriptors are ahead of Finished at first, by order. Far where the policy selects, since time that is left
+is wasted. Where it does not, whoever was selected must be left for others before all of its descriptors are there."""
 
 RULES = 4
 """Of what is kept in the end: those of another number are learned again."""
@@ -88,7 +71,7 @@ class Recipe:
     Attributes
     ----------
     balance : what is maximised, from 0 for the share of pixels that are right to 1 for the average over classes
-    capi, search : the two learners
+    capi : the learner
     methods : names in `SELECTIONS`
     costs : names in `COSTS`
     seed : of all that is random
@@ -96,7 +79,6 @@ class Recipe:
 
     balance: float = 0.5
     capi: CapiRecipe = _CAPI
-    search: SearchRecipe = _SEARCH
     methods: tuple[str, ...] = tuple(SELECTIONS)
     costs: tuple[str, ...] = COSTS
     seed: int = 0
@@ -107,9 +89,8 @@ class Recipe:
                 raise UsageError(f"no policies for '{name}'; choose from {', '.join(known)}")
 
     def within(self, limit_s: float) -> "Recipe":
-        """The same with so many seconds of computing for a policy: a third for CAPI, the rest for the search."""
-        capi, search = replace(self.capi, limit_s=limit_s / 3), replace(self.search, limit_s=2 * limit_s / 3)
-        return replace(self, capi=capi, search=search)
+        """The same with so many seconds of computing for a policy."""
+        return replace(self, capi=replace(self.capi, limit_s=limit_s))
 
 
 def n_policies(names: Sequence[str], recipe: Recipe) -> int:
@@ -135,8 +116,8 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW, N_FOLDS  # not which
-    how = FIRST, FIRST_COSTS, BELIEVED, EAGER, N_SUBSETS, MORE_EAGER, LEAST, SPARE, RULES
+    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW  # not which
+    how = FIRST, FIRST_COSTS, BELIEVED, AHEAD, N_SUBSETS, LEAST, SPARE, RULES
     mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
@@ -173,35 +154,17 @@ def judge_of(long: Sequence[Arena], among: Sequence[str], balance: float, cores:
     return Judge(short, among, balance, cores, long)
 
 
-def folds_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> list[Fold]:
-    """Each leaves some videos out, whole, and learns from clips of the others; of one video, stretches for videos."""
-    videos = list(arenas) if len(arenas) > 1 else clips_of(arenas[0], LONG)
-    n = min(len(videos), N_FOLDS)
-    if n == 1:
-        every = judge_of(videos, among, balance, cores)
-        return [Fold(every, every)]
-    folds = []
-    for fold in range(n):
-        rest = [clip for k, video in enumerate(videos) if k % n != fold for clip in clips_of(video, LONG)]
-        left_out = Judge(videos[fold::n], among, balance, cores)
-        folds.append(Fold(judge_of(rest, among, balance, cores), left_out))
-    return folds
-
-
 def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Player:
     """Gain per cost, among the descriptors that a judge allows, or fewer of them, where that loses in no video.
 
-    Then, by the same rule, how eager it is to compute more for a supervoxel before another has its turn. Over all
-    budgets: what a few videos gain by something, and others lose, is chance. Gains are those of the judge's videos,
-    which are found where they are not at hand.
+    Over all budgets: what a few videos gain by something, and others lose, is chance. Gains are those of the judge's
+    videos, which are found where they are not at hand.
     """
     gains, selection = gains or find_gains(judge), SELECTIONS[method]
-    model, order = judge.arenas[0].model, selection.order
-    first, *others = [first_policy(model, gains, order, eager) for eager in EAGER[order]]
+    first = first_policy(judge.arenas[0].model, gains, selection.order)
     spare = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
     player = Player(first, replace(selection, enabled=gains.bits | spare))
-    player = _fairest(judge, with_fewer(player, gains))
-    return _fairest(judge, [player, *(replace(player, policy=other) for other in others)])
+    return _fairest(judge, with_fewer(player, gains))
 
 
 def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
@@ -211,19 +174,16 @@ def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
     return players[int(np.argmax(np.where(fair, ahead.sum(axis=(1, 2)), -np.inf)))]
 
 
-def first_policy(model: Model, gains: Gains, order: str, eager: tuple[float, float] | None = None) -> LinearPolicy:
-    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something.
-
-    `eager` is one of those in `EAGER`, the first for None.
-    """
-    h, (time, ahead) = model.classifiers, eager or EAGER[order][0]
+def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
+    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
+    h = model.classifiers
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
     for d, name in enumerate(h.names):
-        wanted = FIRST | {"time for each": time} | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
+        wanted = FIRST | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
         if name in gains.among:
             added = gains.of(name)
-            wanted["1"] = ahead + BELIEVED * added.pop("")
+            wanted["1"] = AHEAD[order] + BELIEVED * added.pop("")
             wanted |= {f"has {other}": BELIEVED * weight for other, weight in added.items()}
         else:
             wanted["1"] = -50.0  # for whoever has time to spare
@@ -234,9 +194,9 @@ def first_policy(model: Model, gains: Gains, order: str, eager: tuple[float, flo
 
 def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Journal) -> LearnedPolicy:
     """From gain per cost in the videos of a judge."""
-    about, first = (whole.arenas, whole.names, whole.balance, whole.cores), first_player(whole, method, gains)
-    player = iterate(*judges_of(*about), first, recipe.capi, recipe.seed, journal.round)
-    player = _better(whole, first, search(folds_of(*about), player, recipe.search, recipe.seed, journal.found))
+    first = first_player(whole, method, gains)
+    train, held_out = judges_of(whole.arenas, whole.names, whole.balance, whole.cores)
+    player = _better(whole, first, iterate(train, held_out, first, recipe.capi, recipe.seed, journal.round))
     weights = first.policy.weights.copy()
     learned = [whole.arenas[0].model.classifiers.names.index(name) for name in whole.names]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
@@ -250,8 +210,7 @@ def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Jou
 def _better(judge: Judge, first: Player, found: Player) -> Player:
     """What was found, if it scores more than the first over all budgets in whole videos, and the first else.
 
-    Videos that are judged one by one in folds count alike, however few their pixels, and have classes that others lack:
-    what helps in them on average may cost more than it gains in all of them together.
+    What helps in the clips that were held out may cost more than it gains in all videos together.
     """
     scores = judge.scores([first, found], judge.trials(BUDGETS, 1))
     return found if scores[1] > scores[0] else first

@@ -167,7 +167,7 @@ def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers
     policy = LinearPolicy(weights, bool(card["extended"]))
     stored = card.get("uses", -1)  # all, or the same for every budget, in models of before
     every = [[0.0, stored]] if isinstance(stored, int) else stored
-    uses = tuple(Uses(float(least), int(own), *map(float, eager)) for least, own, *eager in every)
+    uses = tuple(Uses(float(least), int(own)) for least, own, *_ in every)  # a third number was how eager it is
     found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected, uses)
     found.check(len(h.names), h.n_labels)
     return found

@@ -41,12 +41,10 @@ class Uses(NamedTuple):
     ----------
     budget_fraction : from which on
     descriptors : of the model that are computed, as bits; -1 for all
-    eager : how much farther ahead of Finished they are than by the policy's weights
     """
 
     budget_fraction: float
     descriptors: int
-    eager: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +59,7 @@ class LearnedPolicy:
     policy : over all descriptors of the model
     expected : its accuracy, by rising budget
     uses : what it ever computes, since the rest would not help, by rising budget: what is worth its price as long as
-        little can be paid may do harm beside what is dearer; and how eager it is, where there is time for everybody. A
-        run with several budgets has what the first one has
+        little can be paid may do harm beside what is dearer. A run with several budgets has what the first one has
     """
 
     method: str
@@ -89,7 +86,7 @@ class LearnedPolicy:
     def at(self, budget_fraction: float) -> tuple[LinearPolicy, Selection]:
         """Who decides with a budget, a fraction of the full cost; who is selected first, and what may be computed."""
         own = self.uses[serving([one.budget_fraction for one in self.uses], budget_fraction)]
-        return self.policy.more_eager(own.eager), replace(SELECTIONS[self.method], enabled=own.descriptors)
+        return self.policy, replace(SELECTIONS[self.method], enabled=own.descriptors)
 
     def check(self, n_descriptors: int, n_labels: int) -> None:
         """Refuse a policy that is not for so many descriptors and classes."""

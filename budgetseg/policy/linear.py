@@ -46,14 +46,6 @@ class LinearPolicy:
         """What it would do with a supervoxel now; D for Finished."""
         return int(_best_action(episode.handle, region, self.weights, self.extended, self.noise))
 
-    def more_eager(self, by: float) -> "LinearPolicy":
-        """The same with all descriptors so much farther ahead of Finished."""
-        if by == 0:
-            return self
-        weights = self.weights.copy()
-        weights[-1, 0] -= by
-        return replace(self, weights=weights)
-
     def with_descriptors(self, old: Sequence[str], new: Sequence[str]) -> "LinearPolicy":
         """The same decisions for a world whose descriptors stand in another order, none missing."""
         where = [new.index(name) for name in old]

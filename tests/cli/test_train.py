@@ -46,7 +46,6 @@ def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp
         models.append(load_model(tmp_path / "streets"))
     model = models[0]
     assert told[0][0].split(": ")[1].startswith("CAPI ")
-    assert "search" in told[0][-1]
     assert not told[1]
     assert [(own.method, own.costs) for own in model.policies] == [
         (method, "shared") for method in ("budget-wanted", "budget-rndrnk")

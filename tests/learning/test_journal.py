@@ -1,6 +1,7 @@
 """What is told and kept of learning."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -11,7 +12,6 @@ from budgetseg.policy.episode import Selection
 from budgetseg.learning.capi import Round
 from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import Player
-from budgetseg.learning.search import Found
 from budgetseg.policy.linear import plan_policy
 
 PLAYER = Player(plan_policy([0], 1, 2), Selection())
@@ -20,11 +20,10 @@ ROUND = Round(PLAYER, 0.625, 0.5, True, 12, 30, np.array([0.25, 0.75]))
 
 @pytest.fixture
 def journal() -> Journal:
-    """A round of CAPI, and what was found by search."""
+    """Two rounds."""
     journal = Journal("mine", lambda _: None)
     journal.round(ROUND)
-    for n, score in ((10, 0.63), (20, 0.7)):
-        journal.found(Found(0, n, PLAYER, score))
+    journal.round(replace(ROUND, score=0.7))
     return journal
 
 
@@ -32,18 +31,13 @@ def test_there_is_a_line_a_round() -> None:
     lines = list[str]()
     journal = Journal("budget-wanted-colour+hog-shared", lines.append)
     journal.round(ROUND)
-    journal.found(Found(2, 20, PLAYER, 0.7))
-    journal.found(Found(None, 15, PLAYER, 0.71))
-    name = "budget-wanted-colour+hog-shared: "
     assert lines == [
-        f"{name}CAPI 62.50, in training 50.00, 12 states, 30 rollouts, best actions 25 75 %",
-        f"{name}search, fold 2: 70.00 after 20 steps",
-        f"{name}search, all folds: 71.00 after 15 steps",
+        "budget-wanted-colour+hog-shared: CAPI 62.50, in training 50.00, 12 states, 30 rollouts, best actions 25 75 %"
     ]
 
 
 def test_rows_have_the_figures(journal: Journal) -> None:
-    first, *others = journal.rows
+    first, second = journal.rows
     assert first == {
         "learner": "capi",
         "score": 0.625,
@@ -53,7 +47,7 @@ def test_rows_have_the_figures(journal: Journal) -> None:
         "n_rollouts": 30,
         "actions": [0.25, 0.75],
     }
-    assert others == [{"learner": "search", "fold": 0, "score": s, "n_rounds": n} for n, s in ((10, 0.63), (20, 0.7))]
+    assert second == first | {"score": 0.7}
 
 
 def test_the_learning_curve_is_a_picture(journal: Journal, tmp_path: Path) -> None:

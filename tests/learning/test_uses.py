@@ -3,15 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from budgetseg.policy.episode import Selection
 from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import first_player
-from budgetseg.learning.uses import MORE_EAGER, SPARE, uses_by_budget
-from budgetseg.policy.linear import LinearPolicy
+from budgetseg.learning.uses import SPARE, uses_by_budget
 from budgetseg.simulation import Arena
 from tests.simulation.arenas import NAMES, random_arena, told_truth
 
@@ -32,7 +29,6 @@ def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
     player, gains = with_both(judge), find_gains(judge)
     found = uses_by_budget(judge, player, gains)
     assert [own.budget_fraction for own in found] == list(BUDGETS)
-    assert not any(own.eager for own in found)  # whoever is finished is reopened
     sets, both = [own.descriptors for own in found], player.selection.enabled
     alone = {bit: [_ahead(judge, player, bit, one) for one in BUDGETS] for bit in (1, both - 1)}
     for k, own in enumerate(sets):
@@ -70,21 +66,3 @@ def test_what_one_video_needs_is_computed_in_all() -> None:
     needed = judge.by_video(player, judge.trials(BUDGETS[-1:], 1))[1]
     assert needed > 0.05
     assert uses_by_budget(judge, player, find_gains(judge))[-1].descriptors == player.selection.enabled
-
-
-@pytest.mark.parametrize("order", ["random", "unsure"])
-def test_it_is_more_eager_from_the_budget_on_that_pays_for_everybody(order: str) -> None:
-    """A policy that gives up on everybody at once, where all that is computed is of use."""
-    judge = Judge([told_truth(random_arena(60), range(1, 32))], NAMES, 0.0)
-    selection, every = Selection(order, reopen=False), (1 << len(NAMES)) - 1
-    weights = first_player(judge, "budget-wanted").policy.weights.copy()
-    weights[-1, 0] = weights[:-1, 0].max() + MORE_EAGER[-1] - 0.5
-    lazy = Player(LinearPolicy(weights, extended=True), replace(selection, enabled=every))
-    found = uses_by_budget(judge, lazy, find_gains(judge))
-    more = [own.eager for own in found]
-    assert more == sorted(more)
-    assert more[-1] == MORE_EAGER[-1]
-    for own in found:
-        trials, enabled = judge.trials((own.budget_fraction,), 1), replace(lazy.selection, enabled=own.descriptors)
-        scores = [judge.scores([Player(lazy.policy.more_eager(by), enabled)], trials)[0] for by in (0.0, own.eager)]
-        assert scores[1] >= scores[0] - SPARE

@@ -283,7 +283,7 @@ def learned_policy(method: str, seed: int) -> LearnedPolicy:
     shape = len(LENGTHS) + 1, n_features(len(LENGTHS), 3, True)
     weights = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
     expected = Expected(0.02, 0.1, 0.2), Expected(0.5, 1 / 3, 2 / 3)
-    policy, uses = LinearPolicy(weights, extended=True), (Uses(0.0, 1 + seed), Uses(0.5, -1, 2.0))
+    policy, uses = LinearPolicy(weights, extended=True), (Uses(0.0, 1 + seed), Uses(0.5, -1))
     return LearnedPolicy(method, ("hog", "dcnn"), "unshared", policy, expected, uses)
 
 
@@ -301,7 +301,7 @@ def test_learned_policies_come_back(decided: Path) -> None:
     for seed, own in enumerate(again):
         before = learned_policy(own.method, seed)
         assert (own.among, own.costs, own.expected) == (before.among, before.costs, before.expected)
-        assert own.uses == before.uses == (Uses(0.0, 1 + seed), Uses(0.5, -1, 2.0))
+        assert own.uses == before.uses == (Uses(0.0, 1 + seed), Uses(0.5, -1))
         assert isinstance(own.uses[0], Uses)
         assert isinstance(own.expected[0], Expected)
         assert own.policy.extended
@@ -316,7 +316,7 @@ def test_a_policy_from_before_uses_the_same_at_every_budget_or_all(decided: Path
     manifest = json.loads((decided / "manifest.json").read_text())
     del manifest["policies"][0]["uses"]
     manifest["policies"][1]["uses"] = 3
-    manifest["policies"][2]["uses"] = [[0.0, 1], [0.5, 2]]
+    manifest["policies"][2]["uses"] = [[0.0, 1], [0.5, 2, 4.0]]  # and how eager it is, which is ignored
     (decided / "manifest.json").write_text(json.dumps(manifest))
     uses = [own.uses for own in load_model(decided).policies]
     assert uses == [(Uses(0.0, -1),), (Uses(0.0, 3),), (Uses(0.0, 1), Uses(0.5, 2))]
