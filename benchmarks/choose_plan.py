@@ -23,7 +23,7 @@ from budgetseg.engine import plan
 from budgetseg.spaces.regions.space import Engine
 from budgetseg.spaces.regions.label import label_video
 from budgetseg.engine.request import Request
-from budgetseg.labelling import Labeller
+from budgetseg.app import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.types import Budget

@@ -16,7 +16,7 @@ from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.summary import Mean
 from budgetseg.engine.request import Request
-from budgetseg.labelling import Labeller
+from budgetseg.app import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.types import IGNORE, Budget, Float64, UInt8

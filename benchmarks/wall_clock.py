@@ -25,8 +25,8 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.engine.request import Request
-from budgetseg.labelling import Labeller
-from budgetseg.labelling.engines import FRAMES
+from budgetseg.app import Labeller
+from budgetseg.app.engines import FRAMES
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.types import IGNORE, Budget, UInt8

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from budgetseg.labelling.loaded import LoadedModel
+    from budgetseg.app.loaded import LoadedModel
 
 __all__ = ["__version__", "load"]
 
@@ -35,6 +35,6 @@ def load(
     >>> result = model.label("drive.mp4", budget_s=10)  # doctest: +SKIP
     >>> result.labels, result.confidence, result.ledger  # doctest: +SKIP
     """
-    from budgetseg.labelling.loaded import load as load_model  # importing us stays quick
+    from budgetseg.app.loaded import load as load_model  # importing us stays quick
 
     return load_model(name, threads, policy, select, engine)

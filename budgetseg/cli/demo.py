@@ -10,7 +10,7 @@ from budgetseg.cli.console import Rows, print_table, progress, tell
 
 if TYPE_CHECKING:
     from budgetseg.evaluation.demo import DemoRow
-    from budgetseg.labelling.job import Job
+    from budgetseg.app.job import Job
 
 __all__ = ["demo"]
 
@@ -32,7 +32,7 @@ def demo(
     """
     from budgetseg.datasets.synthetic import render
     from budgetseg.evaluation.demo import CLIP_MS, label_clip, label_street
-    from budgetseg.labelling.videos import open_counted
+    from budgetseg.app.videos import open_counted
     from budgetseg.report import write_report
 
     real = None if clip is None else open_counted(clip)  # refused before the work
@@ -58,8 +58,8 @@ def demo(
 
 def _job(model: str) -> "Job":
     from budgetseg.evaluation.environment import environment
-    from budgetseg.labelling.job import Job
-    from budgetseg.labelling.loaded import load
+    from budgetseg.app.job import Job
+    from budgetseg.app.loaded import load
 
     tell(f"getting the model '{model}' ready")
     return Job(load(model), {"environment": environment()}, progress=progress, tell=tell)

@@ -14,7 +14,7 @@ from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
     from budgetseg.engine.request import Request
-    from budgetseg.labelling.job import Done, Order
+    from budgetseg.app.job import Done, Order
 
 __all__ = ["label"]
 
@@ -131,10 +131,10 @@ def label(
     budgetseg label clips/ --budget 2m --model mymodel --json
     """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.evaluation.environment import environment
-    from budgetseg.labelling.engines import AUTO, SUPERVOXELS
-    from budgetseg.labelling.job import Job, Order
-    from budgetseg.labelling.loaded import load
-    from budgetseg.labelling.output import Wanted
+    from budgetseg.app.engines import AUTO, SUPERVOXELS
+    from budgetseg.app.job import Job, Order
+    from budgetseg.app.loaded import load
+    from budgetseg.app.output import Wanted
 
     if target_accuracy is not None:
         budget, scope = _budget_of(model or DEFAULT_MODEL, target_accuracy, budget, replay), "descriptors"
@@ -158,7 +158,7 @@ def label(
 
 
 def _budget_of(model: str, accuracy: float, budget: str | None, replay: Path | None) -> str:
-    from budgetseg.labelling.expect import budget_of
+    from budgetseg.app.expect import budget_of
     from budgetseg.models.bundle import load_model
     from budgetseg.models.find import find_model
 

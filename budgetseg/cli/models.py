@@ -7,7 +7,7 @@ import typer
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table
 
 if TYPE_CHECKING:
-    from budgetseg.labelling.card import ModelCard
+    from budgetseg.app.card import ModelCard
 
 __all__ = ["models"]
 
@@ -37,7 +37,7 @@ def models(
     budgetseg models camvid
     budgetseg models mymodel --json
     """  # noqa: D301  # the parser keeps the lines after a real backspace
-    from budgetseg.labelling.card import card_of
+    from budgetseg.app.card import card_of
     from budgetseg.models.find import bundled_models
 
     cards = [card_of(own) for own in ([name] if name else bundled_models())]

@@ -1,5 +1,6 @@
 """What is wanted of a run: budgets, and how they are counted."""
 
+import math
 from dataclasses import dataclass
 
 from budgetseg.errors import UsageError
@@ -28,6 +29,12 @@ class Request:
     density: float | None = None
     seed: int = 0
     window: int | None = None
+
+    @property
+    def end_s(self) -> float:
+        """When labels must be there at the largest budget, in seconds of the clock; infinity for no bound."""
+        is_bounded = self.scope == "total" and not self.budgets[0].is_share
+        return self.budgets[-1].amount if is_bounded else math.inf
 
     def __post_init__(self) -> None:
         if self.scope not in SCOPES:

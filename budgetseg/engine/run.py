@@ -34,6 +34,9 @@ _log = logging.getLogger(__name__)
 
 Stopped = Callable[[], bool]
 
+RELEASE = "release"
+"""Stage: the memory of a window is given back."""
+
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
@@ -127,8 +130,9 @@ class _Run:
                 assert earlier is not None
                 self._recall(state, earlier, window.number, account)
             n_found = window.span.start + self._label_window(state, window, account, known)
-            self._release(state, account)
-            del state
+            last = Account(self.clock, self.space.prices, self.ledgers[-1])
+            with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
+                del state
         if n_found == 0 and not self.plan.prior:
             raise VideoError(f"'{self.video.name}' gives no frame; check the file")
         self._label_rest(n_found)
@@ -154,23 +158,19 @@ class _Run:
 
     def _windows(self, lengths: Sequence[int]) -> Iterator[Window]:
         """Windows of the lengths that an earlier run had, then of about one length."""
-        reader = self.space.reader(self.video, self.plan)
+        reader, stride = self.space.reader(self.video, self.plan), self.plan.stride
+        n_windows = -(-self.plan.n_worked // self.space.window_length(self.request, self.plan))
+        usual = stride * -(-self.plan.n_worked // n_windows)
         first, number = 0, 0
-        stride = self.plan.stride
         while first < self.n_frames and not self.plan.prior:
-            if number < len(lengths):
-                length = lengths[number]
-            else:
-                n_worked = -(-(self.n_frames - first) // stride)
-                n_windows = -(-n_worked // self.space.window_length(self.request, self.plan))
-                length = stride * -(-n_worked // n_windows)
+            length = lengths[number] if number < len(lengths) else usual
             span = range(first, min(first + length, self.n_frames))
             yield Window(number, span, reader, span.stop == self.n_frames)
             first, number = span.stop, number + 1
 
     def _open(self, window: Window) -> tuple[State, Account]:
         account = Account(self.clock, self.space.prices, Ledger(None, self.request.scope))
-        return self.space.open(window, self.request, self.plan, account), account
+        return self.space.open(window, self.video, self.request, self.plan, account), account
 
     def _recall(self, state: State, earlier: Earlier, k: int, account: Account) -> None:
         """Know what an earlier run knew of a window; the clock stands still, since that run has paid for it."""
@@ -193,19 +193,18 @@ class _Run:
         n_found = state.n_frames
         for j, budget_s in enumerate(self._budgets_s(state, window, began_s)):
             out = self.labels[j][window.span.start : window.span.start + n_found]
-            end_s = began_s + budget_s
-            is_over = j + 1 < len(before) and self.clock.now_s() + state.finish_s() > end_s
-            work_left = True
-            if is_ready and not is_over:
-                work_left = self._label_until(state, account, end_s, budget_s, events)
-                finish, own = state.finish(end_s, out)
+            end_s = began_s + budget_s if self.request.scope == "total" else np.inf
+            if is_ready and (j + 1 == len(before) or self.clock.now_s() + state.finish_s() <= end_s):
+                release_s = self.space.prices.predict(RELEASE, self._pixels_of(window))
+                work_left = self._label_until(state, account, end_s - self.space.margins.finish * release_s, budget_s, events)
+                finish, own = state.finish(end_s - self.space.margins.finish * release_s, out)
                 finishes.append(replace(finish, n_events=len(events)))
                 evidence.append(own)
+                self._close_budget(j, before[j], account.ledger, began_s, budget_s, work_left)
             else:
-                account.ledger.note("the budget is short: prior")
                 finishes.append(Finish(len(events), prior=True))
                 evidence.append(None)
-            self._close_budget(j, before[j], account.ledger, began_s, budget_s, work_left)
+                self._close_empty(j, before[j], account.ledger, budget_s)
         self.done.append(_Done(WindowTrace(len(window.span), *state.trace(), events, finishes), evidence, state.memory()))
         return n_found
 
@@ -286,7 +285,17 @@ class _Run:
             before.plus(ledger), budget_s=total_s, work_left=work_left or before.work_left, next_s=ledger.next_s
         )
 
+    def _close_empty(self, j: int, before: Ledger, ledger: Ledger, budget_s: float) -> None:
+        """Write down that a budget was over before the window had labels."""
+        self._close_budget(j, before, ledger, 0.0, budget_s, work_left=True)
+        self.ledgers[j].spent_s = before.spent_s + budget_s
+        self.ledgers[j].note("the budget is short: prior")
+
     # Labels
+
+    def _pixels_of(self, window: Window) -> float:
+        """Pixels of a window, at the size of the video."""
+        return float(len(window.span) * self.video.height * self.video.width)
 
     def _make_room(self) -> None:
         """Make memory for labels, filled with the most frequent class.
@@ -299,9 +308,6 @@ class _Run:
             self.labels = [room_for(self.n_frames, size, int(np.argmax(self.space.prior))) for _ in self.ledgers]
         if n_bytes(self.labels) > LARGE:
             self._note(made_ready(n_bytes(self.labels)))
-
-    def _release(self, state: State, account: Account) -> None:  # noqa: ARG002
-        """Account for the time in which memory of a window is given back."""
 
     def _label_rest(self, n_found: int) -> None:
         """Say which frames have no label but the most frequent class."""

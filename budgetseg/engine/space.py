@@ -124,5 +124,5 @@ class Space(Protocol):
     def reader(self, video: VideoSource, plan: Plan) -> Reader:
         """Gives the frames of a video that a plan works on."""
 
-    def open(self, window: Window, request: Request, plan: Plan, account: Account) -> State:
+    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> State:
         """The state of a window, before anything is known of it."""

@@ -38,6 +38,7 @@ class Reader:
     ----------
     source : the video, at the size and stride at which it is read
     threads : to decode with
+    stride : of the source among the frames that are labelled
 
     Attributes
     ----------
@@ -54,10 +55,11 @@ class Reader:
     FILM_S = 3e-9
     """Seconds to decode a pixel of a video file, until it was measured."""
 
-    def __init__(self, source: VideoSource, threads: int) -> None:
+    def __init__(self, source: VideoSource, threads: int, stride: int = 1) -> None:
         if isinstance(source.clip, ImageFolder | Container):
             source = replace(source, clip=replace(source.clip, threads=threads))
         self.source = source
+        self.stride = stride
         self.key = f"decode {source.clip.path.suffix}"
         self.can_skip = source.can_skip
         self.may_leave_out = isinstance(source.clip, Container)

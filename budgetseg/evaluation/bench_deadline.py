@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from budgetseg.engine.request import Request
-from budgetseg.labelling import Labeller
-from budgetseg.labelling.engines import FRAMES, SUPERVOXELS
+from budgetseg.app import Labeller
+from budgetseg.app.engines import FRAMES, SUPERVOXELS
 from budgetseg.policy.episode import Selection
 from budgetseg.spaces.regions.label import label_video
 from budgetseg.types import Budget, NOTHING

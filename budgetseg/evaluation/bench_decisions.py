@@ -16,7 +16,7 @@ from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.engine.loop import CostClock, Outcome, run
 from budgetseg.evaluation.clips import CamvidDense, Street
-from budgetseg.labelling.strategy import counted, strategy_of
+from budgetseg.app.strategy import counted, strategy_of
 from budgetseg.models import bundled
 from budgetseg.models.bundle import Model
 from budgetseg.policy.episode import Chooser, Episode, Selection

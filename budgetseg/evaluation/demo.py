@@ -9,9 +9,9 @@ from typing import Any
 from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
 from budgetseg.inference.ledger import Ledger
-from budgetseg.labelling.engines import SUPERVOXELS
-from budgetseg.labelling.job import Done, Job, Order
-from budgetseg.labelling.output import Wanted
+from budgetseg.app.engines import SUPERVOXELS
+from budgetseg.app.job import Done, Job, Order
+from budgetseg.app.output import Wanted
 from budgetseg.types import Budget, Labelling, UInt8, Video
 from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 

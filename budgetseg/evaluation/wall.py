@@ -34,9 +34,9 @@ from budgetseg.evaluation.experiment import (
     pixels_of,
     write_results,
 )
-from budgetseg.labelling import Labeller
-from budgetseg.labelling.engines import FRAMES
-from budgetseg.labelling.strategy import counted
+from budgetseg.app import Labeller
+from budgetseg.app.engines import FRAMES
+from budgetseg.app.strategy import counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection

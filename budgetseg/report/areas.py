@@ -10,8 +10,8 @@ from budgetseg.frames.heard import heard
 from budgetseg.frames.label import WindowTrace
 from budgetseg.frames.plan import COPY
 from budgetseg.frames.window import PRIOR
-from budgetseg.labelling.export.run import FinishedRun
-from budgetseg.labelling.state import read_sures
+from budgetseg.app.export.run import FinishedRun
+from budgetseg.app.state import read_sures
 from budgetseg.report.arrays import packed
 from budgetseg.types import Int32, UInt8
 from budgetseg.video import read_index_png

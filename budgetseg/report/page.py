@@ -9,7 +9,7 @@ from typing import Any
 
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_file
-from budgetseg.labelling.export.run import find_runs, folders_in, read_run
+from budgetseg.app.export.run import find_runs, folders_in, read_run
 from budgetseg.report.player import player_of
 from budgetseg.report.results import tables_of
 

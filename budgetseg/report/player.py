@@ -7,8 +7,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from budgetseg.labelling.engines import FRAMES
-from budgetseg.labelling.export.run import FinishedRun
+from budgetseg.app.engines import FRAMES
+from budgetseg.app.export.run import FinishedRun
 from budgetseg.report.areas import areas_of
 from budgetseg.report.arrays import picture
 from budgetseg.report.regions import regions_of

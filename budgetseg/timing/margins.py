@@ -33,4 +33,4 @@ class Margins:
         """Seconds of a budget that are kept back, where the process waits such a share of its time for a core."""
         if budget_s == float("inf"):
             return 0.0
-        return self.share * budget_s + min(waiting * self.waiting_s, self.waiting_share * budget_s)
+        return self.share * budget_s + self.seconds + min(waiting * self.waiting_s, self.waiting_share * budget_s)

@@ -6,9 +6,9 @@ from budgetseg.cli.complete import NAMES, one_of
 from budgetseg.evaluation.experiment import RUNS
 from budgetseg.engine.request import SCOPES
 from budgetseg.policy.steps import ORDERS
-from budgetseg.labelling.engines import ENGINES
-from budgetseg.labelling.export.formats import FORMATS
-from budgetseg.labelling.strategy import POLICIES
+from budgetseg.app.engines import ENGINES
+from budgetseg.app.export.formats import FORMATS
+from budgetseg.app.strategy import POLICIES
 from budgetseg.models.find import bundled_models
 from budgetseg.policy.static import COSTS
 from budgetseg.supervoxels.tiers import TIERS

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
 from budgetseg.datasets import synthetic
-from budgetseg.labelling import loaded
-from tests.labelling.streets import write_street
+from budgetseg.app import loaded
+from tests.app.streets import write_street
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from budgetseg.cli.app import app
 from budgetseg.models.find import bundled_models
 from budgetseg.video import read_label_pngs
-from tests.labelling.streets import write_model, write_street
+from tests.app.streets import write_model, write_street
 
 MOTION = ("colour", "hog", "hof", "mbh")
 
@@ -140,7 +140,7 @@ def test_without_a_model_the_bundled_ones_are_named(refused: Callable[..., str],
 def test_videos_that_are_none_and_places_that_are_closed_are_told_before_the_work(
     refused: Callable[..., str], street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("budgetseg.labelling.loaded.load_model", None)
+    monkeypatch.setattr("budgetseg.app.loaded.load_model", None)
     (tmp_path / "text.mp4").write_text("no video\n" * 50)
     (tmp_path / "empty").mkdir()
     for video in ("text.mp4", "missing.mp4", "empty"):

@@ -6,10 +6,10 @@ import pytest
 
 from budgetseg.evaluation import bench_deadline as module
 from budgetseg.evaluation.bench_deadline import bench_deadline, deadline_clips, summarise
-from budgetseg.labelling import Labeller
+from budgetseg.app import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.video import open_video
-from tests.labelling.streets import write_model, write_street
+from tests.app.streets import write_model, write_street
 
 
 def test_every_clip_runs_at_every_budget_idle_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

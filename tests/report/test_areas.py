@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.labelling.export.run import read_run
-from budgetseg.labelling.trace import read_trace
+from budgetseg.app.export.run import read_run
+from budgetseg.app.trace import read_trace
 from budgetseg.report.player import player_of
 from budgetseg.video import read_label_pngs
 from tests.report.test_player import unpacked

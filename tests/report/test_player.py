@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from budgetseg.labelling.export.run import read_run
-from budgetseg.labelling.state import read_state
+from budgetseg.app.export.run import read_run
+from budgetseg.app.state import read_state
 from budgetseg.report.player import player_of
 from budgetseg.report.regions import UNKNOWN
 from budgetseg.video import open_video, read_label_pngs
 from budgetseg.video.png import decode_image
-from tests.labelling.streets import N_FRAMES, SIZE
+from tests.app.streets import N_FRAMES, SIZE
 from tests.report.worlds import BUDGETS
 
 TYPES = {"Uint8Array": "u1", "Uint16Array": "u2", "Uint32Array": "u4", "Int32Array": "i4", "Float32Array": "f4"}

@@ -6,15 +6,15 @@ from typing import Any
 
 from budgetseg.frames.label import label_frames
 from budgetseg.engine.request import Request
-from budgetseg.labelling.job import Job, Order
-from budgetseg.labelling.loaded import load
-from budgetseg.labelling.output import Run, Wanted, results_folder, write_results
-from budgetseg.labelling.trace import ModelMark, Trace, VideoMark
+from budgetseg.app.job import Job, Order
+from budgetseg.app.loaded import load
+from budgetseg.app.output import Run, Wanted, results_folder, write_results
+from budgetseg.app.trace import ModelMark, Trace, VideoMark
 from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
 from tests.frames.worlds import N_LABELS, Clock, engine, street
 from tests.frames.worlds import source as clip
-from tests.labelling.streets import write_model, write_street
+from tests.app.streets import write_model, write_street
 from tests.models.made import random_model
 
 SHARES = (0.05, 0.4, math.inf)

@@ -1,24 +1,14 @@
 """Between a video and the frames of it that are worked on."""
 
-from dataclasses import replace
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetseg.engine.plan import Plan
 from budgetseg.types import UInt8
-from budgetseg.video import VideoSource
 
-__all__ = ["carry", "reduced", "worked_on"]
-
-
-def worked_on(source: VideoSource, plan: Plan) -> VideoSource:
-    """The frames that a plan works on, at the size at which they are read."""
-    height, width = plan.read_size or plan.size
-    span = replace(source.span, stride=source.span.stride * plan.stride)
-    return replace(source, size=(width, height), span=span)
+__all__ = ["carry", "reduced"]
 
 
 def reduced(frames: UInt8, size: tuple[int, int]) -> UInt8:
@@ -34,17 +24,14 @@ def reduced(frames: UInt8, size: tuple[int, int]) -> UInt8:
     return small
 
 
-def carry(maps: NDArray[Any], plan: Plan, size: tuple[int, int], out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Maps (t, h, w) of the frames that were worked on, at `size`, rows and columns, and for the frames between.
+def carry(maps: NDArray[Any], stride: int, out: NDArray[Any]) -> None:
+    """Write maps (t, h, w) of the frames that were worked on to all frames, `out` (T, H, W).
 
-    Into `out`, if there is one; those that it has no place for are left out.
+    Every `stride`-th frame was worked on; frames after the last of them are like it.
     """
-    (height, width), stride = size, plan.stride
-    if out is None and stride == 1 and maps.shape[1:] == size:
-        return maps
-    out = np.empty((len(maps) * stride, height, width), maps.dtype) if out is None else out
+    height, width = out.shape[1:]
     for k, one in enumerate(maps):
-        if one.shape != size:
+        if one.shape != (height, width):
             one = cv2.resize(one, (width, height), interpolation=cv2.INTER_NEAREST)
-        out[k * stride : (k + 1) * stride] = one
-    return out
+        end = len(out) if k + 1 == len(maps) else (k + 1) * stride
+        out[k * stride : end] = one

@@ -52,11 +52,9 @@ class Closing:
         self._memory = Memory()
         self.last: Closed | None = None
 
-    def foretold_s(self, account: Account, at_best: bool = False) -> float:
-        """Seconds that it takes the next time; at best no more than the first: once slow is not always slow."""
-        own_s = [account.predict_s(self._line(stage), self._work) for stage in STAGES]
-        first_s = [account.predict_s(stage, self._work) for stage in STAGES]
-        return sum(map(min, own_s, first_s)) if at_best else sum(own_s)
+    def predict_s(self, account: Account) -> float:
+        """Seconds that it takes the next time."""
+        return sum(account.predict_s(self._line(stage), self._work) for stage in STAGES)
 
     def __call__(
         self, state: State, inputs: Float32, account: Account, enough: Callable[[], bool] = lambda: False

@@ -1,30 +1,42 @@
-"""What labels videos by supervoxels: all that does not depend on one."""
+"""The regions space: a place is a supervoxel, a source is a descriptor. All that does not depend on one video."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+import numpy as np
 
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.descriptors.core import Descriptor
+from budgetseg.engine.plan import Plan
+from budgetseg.engine.request import Request
+from budgetseg.engine.window import Reader, Window
 from budgetseg.policy.episode import Chooser, Selection
+from budgetseg.spaces.regions.costs import FixedCosts, reader_of
 from budgetseg.spaces.regions.paint import painters
+from budgetseg.spaces.regions.settings import RegionSettings
+from budgetseg.spaces.regions.state import RegionState
 from budgetseg.supervoxels.tiers import FAST, tier_named
+from budgetseg.timing.ledger import Account
+from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
+from budgetseg.types import Float32
+from budgetseg.video import VideoSource
 
-__all__ = ["Engine", "Strategy"]
+__all__ = ["Regions", "Strategy"]
 
 
 class Strategy(Protocol):
-    """Who decides."""
+    """Says which policy decides, and which supervoxels are considered first."""
 
     def __call__(self, share: float) -> tuple[Chooser, Selection]:
-        """Who does, and who is considered first, where such a share of the full cost may be spent."""
+        """Both, where such a share of the full cost may be spent."""
 
 
 @dataclass(frozen=True, eq=False)
-class Engine:
-    """What labels videos: all that does not depend on one.
+class Regions:
+    """What labels videos by supervoxels.
 
     Attributes
     ----------
@@ -32,11 +44,13 @@ class Engine:
     crf : the energies
     descriptors : in the order of H
     prices : what everything costs on this machine
-    strategy : says who decides, and which supervoxels are considered first
+    strategy : says which policy decides, and which supervoxels are considered first
     tier : of the supervoxels
     threads : cores to use
     guarded : names of descriptors that are not trusted to return
     counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
+    margins : what is kept back of a budget
+    settings : how a video is worked on
     """
 
     classifiers: SubsetClassifiers
@@ -48,22 +62,59 @@ class Engine:
     threads: int = 1
     guarded: Sequence[str] = ()
     counted: int = -1
+    margins: Margins = field(default_factory=Margins)
+    settings: RegionSettings = field(default_factory=RegionSettings)
+
+    name = "regions"
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """Names of the descriptors."""
+        return self.classifiers.names
+
+    @property
+    def prior(self) -> Float32:
+        """Share of each class in training, (L,)."""
+        return self.classifiers.prior.astype(np.float32)
 
     @property
     def tiers(self) -> tuple[str, ...]:
-        """Of the supervoxels that it may work with, by the budget, the best first: those of others cost less."""
+        """Tiers of the supervoxels that it may work with, by the budget, the best first."""
         return tuple(dict.fromkeys((self.tier, FAST)))
 
-    def of_tier(self, name: str | None) -> "Engine":
+    def of_tier(self, name: str | None) -> "Regions":
         """The same with supervoxels of another tier; None for its own."""
         return self if name is None or name == self.tier else replace(self, tier=name)
 
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
-        """What the costs of its supervoxels are known by, and the work: blocks of pixels, which the tier makes."""
-        (height, width), line = size, f"supervoxels {self.tier} {self.threads}"
+        """What its supervoxels are priced by, and the work: blocks of pixels, which the tier makes."""
+        height, width = size
         side = tier_named(self.tier).reduce(height * width)
-        return line, float(n_frames * -(-height // side) * -(-width // side))
+        return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
 
     def painting(self, n_pixels: int) -> tuple[str, float]:
-        """What the costs of painting are known by, and the work of one thread."""
+        """What painting is priced by, and the work of one thread."""
         return "pixels", n_pixels / painters(n_pixels, self.threads)
+
+    def plan(self, video: VideoSource, request: Request) -> Plan:
+        """The best plan for a video, before anything is read."""
+        costs = FixedCosts.of(self, video, request)
+        if costs.end_s == np.inf:
+            return costs.full
+        plan = costs.first_plan()
+        # Where nothing would be read, what reading costs would never be known better.
+        return costs.first_plan(1 / self.margins.decode_doubt) if plan.prior else plan
+
+    def window_length(self, request: Request, plan: Plan) -> int:
+        """Frames that are worked on in one window, at most."""
+        height, width = plan.read_size or plan.size
+        most = self.settings.window_pixels // (height * width)
+        return request.window or max(self.settings.shortest_window, most)
+
+    def reader(self, video: VideoSource, plan: Plan) -> Reader:
+        """Gives the frames that a plan works on."""
+        return reader_of(video, plan, self.threads)
+
+    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> RegionState:
+        """The state of a window, before anything is known of it."""
+        return RegionState(self, window, FixedCosts.of(self, video, request), plan, account, request.seed)

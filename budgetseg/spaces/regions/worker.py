@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from threading import Event, Thread, get_ident
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -12,42 +11,21 @@ from numba import njit
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import LEAST_OPINION, SubsetClassifiers
 from budgetseg.descriptors.live import LiveDescriptors, SpentTogether
+from budgetseg.engine.loop import LATE, Outcome
 from budgetseg.policy.episode import Episode
+from budgetseg.spaces.regions.settings import RegionSettings
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.deadline import LateError
 from budgetseg.types import Batch, Float32, Float64, Int32, Int64
 
-__all__ = ["LATE", "LiveOutcome", "LiveSource"]
-
-PATIENCE_S = 1.0  # beyond ten times what a guarded descriptor was foretold
-
-
-LATE = "late"
-"""Why something could not be had: there was no time to end it."""
+__all__ = ["Worker"]
 
 
 class DroppedError(Exception):
     """A descriptor cannot be had; the message says why."""
 
 
-class LiveOutcome(NamedTuple):
-    """A batch was computed.
-
-    Attributes
-    ----------
-    said : (K, L) float32, H's probabilities of the supervoxels, these descriptors included
-    spent_s : (K,) float64, wall-clock seconds
-    shared_s : (K,) float64, the part of them for what others can use, too, or that was spent waiting for it
-    missing : what could not be had, by its place, and why
-    """
-
-    said: Float32
-    spent_s: Float64
-    shared_s: Float64
-    missing: dict[int, str]
-
-
-class LiveSource:
+class Worker:
     """Computes descriptors of a scene and asks H.
 
     Parameters
@@ -55,6 +33,7 @@ class LiveSource:
     live : the descriptors
     classifiers : H
     clock : that calls are timed by; a simulated one is charged what they were planned to cost
+    settings : how long a plug-in is waited for
     guarded : names of descriptors that are not trusted to return: those of plug-ins
 
     Attributes
@@ -64,12 +43,18 @@ class LiveSource:
     """
 
     def __init__(
-        self, live: LiveDescriptors, classifiers: SubsetClassifiers, clock: Clock, guarded: Sequence[str] = ()
+        self,
+        live: LiveDescriptors,
+        classifiers: SubsetClassifiers,
+        clock: Clock,
+        settings: RegionSettings | None = None,
+        guarded: Sequence[str] = (),
     ) -> None:
         graph, h = live.scene.supervoxels.graph, classifiers
         n_place = h.lengths[0]
         self.live, self.names, self.guarded = live, h.names, frozenset(guarded)
         self._clock = clock
+        self._settings = settings or RegionSettings()
         self.inputs = np.zeros((len(graph), sum(h.lengths) - n_place), np.float32)
         self._place = (place_of(graph) - h.centre[:n_place]) / h.scale[:n_place]
         self._starts = h.starts
@@ -78,34 +63,34 @@ class LiveSource:
         self._h = h.weights, h.bias + h.favour
         self.n_asked, self.asking_s = 0, 0.0
 
-    def __call__(self, episode: Episode, batch: Batch) -> LiveOutcome:
+    def __call__(self, episode: Episode, batch: Batch) -> Outcome:
         """The outcome; of each descriptor all at once, those that are not trusted one by one."""
         outcome = self._compute_batch(episode, batch)
         if not self._clock.is_simulated:
             return outcome
         self._clock.charge(float(batch.planned_s.sum()))
-        return outcome._replace(spent_s=batch.planned_s, shared_s=np.zeros(len(batch.regions)))
+        return outcome._replace(spent_s=batch.planned_s, shared_s=np.zeros(len(batch.places)))
 
-    def _compute_batch(self, episode: Episode, batch: Batch) -> LiveOutcome:
-        n, descriptors = len(batch.regions), batch.descriptors.tolist()
+    def _compute_batch(self, episode: Episode, batch: Batch) -> Outcome:
+        n, descriptors = len(batch.places), batch.sources.tolist()
         if descriptors.count(descriptors[0]) == n and self.names[descriptors[0]] not in self.guarded:
-            return self._answer(episode, batch.regions, descriptors[0])
+            return self._answer(episode, batch.places, descriptors[0])
         whole = self._nothing(n)
         for d in dict.fromkeys(descriptors):
             mine = [k for k, other in enumerate(descriptors) if other == d]
             for places in [[k] for k in mine] if self.names[d] in self.guarded else [mine]:
-                part = self._answer(episode, batch.regions[places], d)
-                whole.said[places], whole.spent_s[places], whole.shared_s[places] = part[:3]
+                part = self._answer(episode, batch.places[places], d)
+                whole.values[places], whole.spent_s[places], whole.shared_s[places] = part[:3]
                 whole.missing.update((places[k], why) for k, why in part.missing.items())
                 if part.missing and self.names[d] in self.guarded:  # one that hangs is not waited for again
                     whole.missing.update((k, part.missing[0]) for k in mine if k > places[0])
                     break
         return whole
 
-    def _nothing(self, n: int) -> LiveOutcome:
-        return LiveOutcome(np.full((n, self._h[1].shape[1]), np.nan, np.float32), np.zeros(n), np.zeros(n), {})
+    def _nothing(self, n: int) -> Outcome:
+        return Outcome(np.full((n, self._h[1].shape[1]), np.nan, np.float32), np.zeros(n), np.zeros(n), {})
 
-    def _answer(self, episode: Episode, regions: Int64, d: int) -> LiveOutcome:
+    def _answer(self, episode: Episode, regions: Int64, d: int) -> Outcome:
         """What comes of one descriptor of several supervoxels."""
         n, began_s = len(regions), self._clock.now_s()
         try:
@@ -119,14 +104,14 @@ class LiveSource:
         for k, bill in spent.bills.items():
             shared_s[k] = bill.total_s
         self.n_asked, self.asking_s = self.n_asked + n_done, self.asking_s + took_s - spent.took_s
-        outcome = LiveOutcome(said, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
+        outcome = Outcome(said, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
         if not is_finite:
             bad = np.flatnonzero(~(np.isfinite(spent.vectors).all(axis=1) & np.isfinite(said).all(axis=1)))
             outcome.missing.update(dict.fromkeys(bad.tolist(), "is not finite"))
         if n_done == n:
             return outcome
         outcome.missing.update(dict.fromkeys(range(n_done, n), LATE))
-        return outcome._replace(said=np.concatenate([said, self._nothing(n - n_done).said]))
+        return outcome._replace(values=np.concatenate([said, self._nothing(n - n_done).values]))
 
     def _take(self, vectors: Float32, regions: Int64, d: int, subsets: Int32) -> tuple[Float32, bool]:
         """What H says of a descriptor, (K, L), and whether all of it is finite."""
@@ -144,7 +129,7 @@ class LiveSource:
         name = self.names[d]
         try:
             if name in self.guarded:
-                patience_s = 10 * episode.cost_s(int(regions[0]), d) + PATIENCE_S
+                patience_s = self._settings.patience * episode.cost_s(int(regions[0]), d) + self._settings.patience_s
                 spent = self._guarded(name, regions, patience_s, episode.left_s)
             else:
                 spent = self.live.compute_all(regions, name)

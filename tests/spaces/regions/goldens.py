@@ -18,16 +18,17 @@ from budgetseg.datasets.synthetic import CLASSES, render
 from budgetseg.descriptors.core import Descriptor, Scene, Value
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.engine.request import Request
-from budgetseg.labelling.strategy import strategy_of
+from budgetseg.engine.trace import Finish
+from budgetseg.app.strategy import strategy_of
 from budgetseg.machine import cpu_model
 from budgetseg.models.bundle import Model, load_model
-from budgetseg.spaces.regions.label import label_video
-from budgetseg.spaces.regions.space import Engine
+from budgetseg.engine.run import run
+from budgetseg.spaces.regions.space import Regions
 from budgetseg.timing.clock import CostClock
 from budgetseg.timing.prices import FIELDS, Prices
 from budgetseg.types import Budget, Float32
 from budgetseg.video import VideoSource, open_video
-from tests.labelling.streets import write_model
+from tests.app.streets import write_model
 
 FILE = Path(__file__).with_name("goldens.json")
 N_FRAMES, SIZE = 16, (96, 64)
@@ -47,7 +48,7 @@ STAGES = {
     "pixels": 1e-9,
     "carrying": 1e-9,
     "reducing": 1e-9,
-    "letting go": 1e-10,
+    "release": 1e-10,
 }
 """Seconds a unit of work."""
 CALLS = {"colour": (1e-5, 1e-8), "hog": (2e-5, 3e-8), "hof": (3e-5, 2e-8), "broken": (1e-5, 0.0)}
@@ -146,7 +147,7 @@ def play(scenario: Scenario, both: tuple[Model, Model], frames: Path) -> dict[st
     """What a scenario leads to, as it is recorded."""
     model, source = both[scenario.plug_in], _source(frames, scenario.rate)
     descriptors = open_descriptors(DESCRIPTORS) + [Broken()] * scenario.plug_in
-    engine = Engine(
+    space = Regions(
         model.classifiers,
         model.crf,
         descriptors,
@@ -156,18 +157,24 @@ def play(scenario: Scenario, both: tuple[Model, Model], frames: Path) -> dict[st
     )
     budgets = tuple(Budget(amount, scenario.shares) for amount in scenario.budgets)
     request = Request(budgets, scenario.scope, seed=scenario.seed, window=scenario.window)
-    done = label_video(engine, source, request, clock=CostClock())
-    steps = [[step.region, step.descriptor] for why in done.whys for step in why.trace]
+    results = run(space, source, request, model.classes, CostClock())
+    windows = results[-1].windows
+    steps = [[event.place, event.source] for window in windows for event in window.events]
+    ledgers = [result.ledger for result in results]
     return {
         "n_steps": len(steps),
         "steps": sha256(json.dumps(steps).encode()).hexdigest(),
         "first": steps[:20],
-        "closings": [[*map(list, why.closings)] for why in done.whys],
-        "spent_s": [round(ledger.spent_s, 9) for ledger in done.ledgers],
-        "counts": [{name: entry.count for name, entry in ledger.sources.items()} for ledger in done.ledgers],
-        "notes": [ledger.notes for ledger in done.ledgers],
-        "labels": [sha256(labels.tobytes()).hexdigest() for labels in done.labels],
+        "closings": [[_closing(finish) for finish in window.finishes] for window in windows],
+        "spent_s": [round(ledger.spent_s, 9) for ledger in ledgers],
+        "counts": [{name: entry.count for name, entry in ledger.sources.items()} for ledger in ledgers],
+        "notes": [ledger.notes for ledger in ledgers],
+        "labels": [sha256(result.labels.tobytes()).hexdigest() for result in results],
     }
+
+
+def _closing(finish: Finish) -> list[int | None]:
+    return [finish.n_events, 0 if finish.prior else finish.n_moves]
 
 
 def _source(frames: Path, rate: float) -> VideoSource:

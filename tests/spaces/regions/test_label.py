@@ -27,13 +27,13 @@ from budgetseg.engine.request import Request
 from budgetseg.inference.stages import StageCosts
 from budgetseg.spaces.regions.warm_up import warm_up
 from budgetseg.spaces.regions.window import MANY, WindowRun
-from budgetseg.labelling import Labeller
+from budgetseg.app import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
 from budgetseg.types import Batch, Budget, UInt8
 from budgetseg.video import Frame, VideoSource, open_video
 from budgetseg.video.container import Container
-from tests.labelling.streets import N_FRAMES, SIZE, write_model, write_street
+from tests.app.streets import N_FRAMES, SIZE, write_model, write_street
 
 SHAPE = (N_FRAMES, SIZE[1], SIZE[0])
 UNLIMITED = Budget(np.inf)

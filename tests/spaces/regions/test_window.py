@@ -35,12 +35,12 @@ from budgetseg.engine.loop import CostClock, TableSource
 from budgetseg.engine.loop import run as run_loop
 from budgetseg.inference.stages import StageCosts
 from budgetseg.spaces.regions.window import MANY, WindowRun
-from budgetseg.labelling import Labeller
+from budgetseg.app import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy import plan_policy, random_policy
 from budgetseg.types import Float32, UInt8
-from tests.labelling.streets import write_model
+from tests.app.streets import write_model
 
 NAMES = ("colour", "hog", "hof")
 HOG = 1

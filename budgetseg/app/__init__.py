@@ -1,0 +1,1 @@
+"""What users do: load a model, label, resume, replay, export."""

@@ -1,0 +1,72 @@
+"""The first use on a machine compiles for a minute: half of that is done by another process, on another core.
+
+What is compiled is kept in numba's cache, where whoever needs it next finds it.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from budgetseg.crf.moves import update
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.app.strategy import strategy_of
+from budgetseg.models.bundle import load_model
+from budgetseg.models.find import find_model
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.warm_up import warm_up
+from budgetseg.timing.prices import Prices
+from budgetseg.types import Float32
+
+__all__ = ["compile_rest", "compiled_ahead"]
+
+MODEL = "synthetic"
+"""Any would do."""
+
+
+@contextmanager
+def compiled_ahead() -> Iterator[None]:
+    """While the block runs, all but descriptors is compiled by another process, if it never was; then it is there."""
+    if (os.cpu_count() or 1) < 2 or _is_compiled():
+        yield
+        return
+    words = [sys.executable, "-c", f"from {__name__} import compile_rest; compile_rest()"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
+        try:
+            yield
+        except BaseException:
+            other.terminate()
+            raise
+
+
+def _is_compiled() -> bool:
+    """By one of the last functions that are."""
+    folder = Path(update.stats.cache_path)
+    return any(folder.glob(f"moves.{update.__name__}-*.nbi"))
+
+
+class _Silent(Descriptor):
+    """One that costs nothing, and has nothing to compile."""
+
+    def __init__(self, name: str, length: int) -> None:
+        self.name, self.length = name, length
+
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
+        return 1.0
+
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        return np.zeros(self.length, np.float32)
+
+
+def compile_rest() -> None:
+    """Label a small street with descriptors that say nothing."""
+    model = load_model(find_model(MODEL))
+    h = model.classifiers
+    silent = [_Silent(name, length) for name, length in zip(h.names, h.lengths[1:], strict=True)]
+    tier, threads = str(model.settings["tier"]), os.cpu_count() or 1
+    warm_up(Engine(h, model.crf, silent, Prices(), strategy_of(model), tier, threads))

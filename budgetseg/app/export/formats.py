@@ -1,0 +1,158 @@
+"""Labels in forms that other programs read: indexed PNG, Cityscapes ids, COCO."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from budgetseg.errors import UsageError
+from budgetseg.files import atomic_folder
+from budgetseg.app.export.rle import run_lengths, to_text
+from budgetseg.app.export.run import FinishedRun, find_runs, read_run
+from budgetseg.types import IGNORE, UInt8
+from budgetseg.video import read_index_png, write_index_png
+
+__all__ = ["FORMATS", "Advance", "export", "voc_palette"]
+
+Advance = Callable[[int], None]
+Row = dict[str, Any]
+
+CITYSCAPES: dict[str, tuple[int, tuple[int, int, int]]] = {
+    "unlabeled": (0, (0, 0, 0)),
+    "road": (7, (128, 64, 128)),
+    "sidewalk": (8, (244, 35, 232)),
+    "building": (11, (70, 70, 70)),
+    "wall": (12, (102, 102, 156)),
+    "fence": (13, (190, 153, 153)),
+    "bridge": (15, (150, 100, 100)),
+    "tunnel": (16, (150, 120, 90)),
+    "pole": (17, (153, 153, 153)),
+    "traffic light": (19, (250, 170, 30)),
+    "traffic sign": (20, (220, 220, 0)),
+    "vegetation": (21, (107, 142, 35)),
+    "terrain": (22, (152, 251, 152)),
+    "sky": (23, (70, 130, 180)),
+    "person": (24, (220, 20, 60)),
+    "rider": (25, (255, 0, 0)),
+    "car": (26, (0, 0, 142)),
+    "truck": (27, (0, 0, 70)),
+    "bus": (28, (0, 60, 100)),
+    "train": (31, (0, 80, 100)),
+    "motorcycle": (32, (0, 0, 230)),
+    "bicycle": (33, (119, 11, 32)),
+}
+"""Names, label ids and colours of the Cityscapes classes that can be seen in a label picture."""
+
+SYNONYMS = {
+    "bicyclist": "rider",
+    "body": "person",
+    "face": "person",
+    "grass": "terrain",
+    "lane": "road",
+    "motorbike": "motorcycle",
+    "pavement": "sidewalk",
+    "pedestrian": "person",
+    "sign": "traffic sign",
+    "tree": "vegetation",
+}
+"""What other datasets call them."""
+
+
+def export(
+    folder: Path, form: str, output: Path, budget: str | None = None, advance: Advance = lambda _: None
+) -> list[str]:
+    """Write the labels of all runs in a folder to `output`, at one budget, the largest if None; notes for the user.
+
+    A single run goes to `output` itself, several to folders of their names in it.
+    """
+    if form not in FORMATS:
+        raise UsageError(f"no format '{form}'; choose from {', '.join(FORMATS)}")
+    places = find_runs(folder)
+    if not places:
+        raise UsageError(f"'{folder}' holds no labelled video; give a folder that 'budgetseg label' wrote")
+    runs = [read_run(place) for place in places]
+    notes: list[str] = []
+    with atomic_folder(output) as part:
+        for run in runs:
+            target = part if len(runs) == 1 else part / run.folder.relative_to(folder)
+            target.mkdir(parents=True, exist_ok=True)
+            notes += FORMATS[form](run, run.label_files(budget or run.budgets[-1]), target, advance)
+    return list(dict.fromkeys(notes))
+
+
+def voc_palette() -> UInt8:
+    """The 256 colours of PASCAL VOC and DAVIS, (256, 3): the bits of the index, spread over the channels.
+
+    Examples
+    --------
+    >>> voc_palette()[:4].tolist()
+    [[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0]]
+    """
+    index = np.arange(256)[:, None]
+    channel = np.arange(3)
+    colours = sum((index >> (3 * k + channel) & 1) << (7 - k) for k in range(3))
+    return np.asarray(colours, np.uint8)
+
+
+def _write_png(_: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
+    """The class index of every pixel, as it is, with the palette of VOC."""
+    palette = voc_palette()
+    for file in files:
+        write_index_png(folder / file.name, read_index_png(file), palette)
+        advance(1)
+    return []
+
+
+def _write_cityscapes(run: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
+    """Label ids of Cityscapes, 0 where a class has none."""
+    names = run.classes.names
+    known = [CITYSCAPES.get(SYNONYMS.get(name.lower(), name.lower())) for name in names]
+    if not any(known):
+        raise UsageError(f"none of the classes {', '.join(names)} is one of Cityscapes; choose another format")
+    table, palette = np.zeros(256, np.uint8), np.zeros((256, 3), np.uint8)
+    table[: len(names)] = [0 if found is None else found[0] for found in known]
+    for number, colour in CITYSCAPES.values():
+        palette[number] = colour
+    for file in files:
+        write_index_png(folder / f"{file.stem}_labelIds.png", table[read_index_png(file)], palette)
+        advance(1)
+    unknown = [name for name, found in zip(names, known, strict=True) if found is None]
+    return [f"Cityscapes has no {', '.join(unknown)}: unlabeled, id 0"] if unknown else []
+
+
+def _write_coco(run: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
+    """`annotations.json`: an annotation for each class in each frame, as there are no instances."""
+    images: list[Row] = []
+    annotations: list[Row] = []
+    for k, file in enumerate(files, 1):
+        labels = read_index_png(file)
+        height, width = labels.shape
+        images.append({"id": k, "file_name": file.name, "width": width, "height": height})
+        for label in np.unique(labels[labels != IGNORE]).tolist():
+            about = {"id": len(annotations) + 1, "image_id": k, "category_id": label + 1, "iscrowd": 0}
+            annotations.append(about | _segment(labels == label))
+        advance(1)
+    categories = [{"id": k, "name": name, "supercategory": "stuff"} for k, name in enumerate(run.classes.names, 1)]
+    about = {"description": f"{run.trace.video.name}, labelled by budgetseg with model {run.trace.model.name}"}
+    found = {"info": about, "images": images, "annotations": annotations, "categories": categories}
+    (folder / "annotations.json").write_text(json.dumps(found) + "\n")
+    return []
+
+
+def _segment(mask: Any) -> Row:
+    """Mask, area and box (x, y, width, height)."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    top, left = int(rows[0]), int(columns[0])
+    return {
+        "segmentation": {"size": list(mask.shape), "counts": to_text(run_lengths(mask))},
+        "area": int(mask.sum()),
+        "bbox": [left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1],
+    }
+
+
+Write = Callable[[FinishedRun, Sequence[Path], Path, Advance], list[str]]
+
+FORMATS: dict[str, Write] = {"png": _write_png, "cityscapes": _write_cityscapes, "coco": _write_coco}
+"""Writers by name."""

@@ -1,0 +1,415 @@
+"""What is known of one window of a video: supervoxels, the descriptors of some, and labels made of it."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from budgetseg.descriptors.core import Descriptor, Scene
+from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.descriptors.prices import price, workload
+from budgetseg.engine.loop import LATE, Outcome, done_of
+from budgetseg.engine.plan import STRIDES, Plan
+from budgetseg.engine.trace import Finish, WindowTrace
+from budgetseg.engine.window import Window
+from budgetseg.errors import UsageError
+from budgetseg.policy.episode import Episode
+from budgetseg.policy.state import AGAIN, BUSY, full_cost, least_cost, world_of
+from budgetseg.spaces.regions.absent import Absent
+from budgetseg.spaces.regions.carry import carry, reduced
+from budgetseg.spaces.regions.closing import Closing
+from budgetseg.spaces.regions.costs import ALL_DESCRIPTORS, CARRYING, REDUCING, FixedCosts
+from budgetseg.spaces.regions.evidence import Memory, RegionEvidence
+from budgetseg.spaces.regions.ladder import cheapest, given_up, smaller
+from budgetseg.spaces.regions.paint import paint
+from budgetseg.spaces.regions.worker import Worker
+from budgetseg.supervoxels import Segmenter
+from budgetseg.timing.deadline import Cuttable, LateError
+from budgetseg.timing.ledger import Account
+from budgetseg.types import Action, Batch, Int32, Supervoxels, UInt8
+
+if TYPE_CHECKING:
+    from budgetseg.spaces.regions.space import Regions
+
+__all__ = ["RegionState"]
+
+_log = logging.getLogger(__name__)
+
+
+class RegionState:
+    """A window whose labelling gets better as time is spent.
+
+    Parameters
+    ----------
+    space : labels it
+    window : which frames
+    costs : what plans for the video are made by
+    plan : what is worked on
+    account : clock, prices and ledger
+    seed : of what is random
+
+    Attributes
+    ----------
+    plan : what is worked on, now that the window was read
+    scene : frames and supervoxels, once they are there
+    episode : where the loop stands; it begins with the first decision
+    """
+
+    def __init__(
+        self, space: "Regions", window: Window, costs: FixedCosts, plan: Plan, account: Account, seed: int
+    ) -> None:
+        self.plan = plan
+        self._space = space
+        self._window = window
+        self._costs = costs
+        self._account = account
+        self._seed = seed + window.number
+        self._memory: Memory | None = None
+        self._episode: Episode | None = None
+        self._n_found = len(window.span)
+        self._until_s = np.inf
+        self.scene: Scene | None = None
+
+    # Making ready
+
+    def prepare(self, end_s: float) -> bool:
+        """Read and cut the window, once; False where no label can be made of it by `end_s`."""
+        if self.scene is not None:
+            return True
+        frames, is_late = self._read(end_s)
+        if len(frames) == 0 and not is_late:
+            self._n_found = 0  # the video has ended before it said so
+            return False
+        self._plan_again(len(frames), is_late, end_s)
+        if self.plan.prior:
+            return False
+        self._cut_in_time(frames, end_s)
+        for name in given_up(self.plan, self._costs.full):
+            self._account.ledger.note(f"the budget is short: {name}")
+        return True
+
+    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Memory | None = None) -> None:  # noqa: ARG002
+        """Read and cut the window as another run did."""
+        if self.scene is not None:
+            return
+        self._memory = memory
+        stride = self._window.reader.stride
+        numbers = [(self._window.span.start + t) // stride for t in earlier.read]
+        frames = np.stack([pixels for _, pixels in self._window.reader.read(numbers)])
+        self.plan = replace(self.plan, size=earlier.size)
+        self._make_scene(reduced(frames, earlier.size), earlier.n_places, np.inf)
+        if self.n_places != earlier.n_places:
+            raise UsageError("the trace does not fit the video; label it anew")
+
+    def _read(self, end_s: float) -> tuple[UInt8, bool]:
+        """Frames of the window (t, h, w, 3), as long as there will be time to label them; whether time was short."""
+        reader, clock = self._window.reader, self._account.clock
+        first = self._window.span.start // reader.stride
+        n_wanted = -(-len(self._window.span) // reader.stride)
+        height, width = reader.source.height, reader.source.width
+        frames = np.empty((n_wanted, height, width, 3), np.uint8)
+        began_s, n, is_late = clock.now_s(), 0, False
+        longest = STRIDES[-1] if self._window.number == 0 else self.plan.stride
+        least = cheapest(self.plan, self._space.settings, longest)
+        for n, (_, pixels) in enumerate(reader.read(range(first, first + n_wanted)), 1):
+            frames[n - 1] = pixels
+            clock.charge(reader.predict_s(self._space.prices, 1))
+            if end_s == np.inf:
+                continue
+            next_s = (clock.now_s() - began_s) / n + self._space.margins.finish * self._read_fixed_s(n, least)
+            if clock.now_s() + next_s > end_s:
+                is_late = n < n_wanted
+                break
+        if n:
+            self._account.book("decode", reader.work(n), clock.now_s() - began_s, reader.key)
+        if n < n_wanted and not is_late:
+            self._n_found = min(n * reader.stride, len(self._window.span))
+        if is_late:
+            self._account.ledger.note(f"reading took too long: {n_wanted - n} frames of a window were not read")
+        return frames[:n], is_late
+
+    def _read_fixed_s(self, n_read: int, plan: Plan) -> float:
+        """What a plan costs for so many frames that were read by the plan of now."""
+        return self._costs.seconds(plan, -(-n_read * self._window.reader.stride // plan.stride), decoding=0.0)
+
+    def _plan_again(self, n_read: int, is_late: bool, end_s: float) -> None:
+        """Do without more in this window, and those after it, where reading it took longer than was predicted."""
+        if end_s == np.inf:
+            return
+        is_all = self._window.number == 0 and (self._window.is_last or is_late)
+        # With more to be read, windows must begin where they began, and have labels of their own.
+        longest, least_s = (STRIDES[-1], 0.0) if is_all else (self.plan.stride, 1e-3)
+        left_s = max(end_s - self._account.clock.now_s(), least_s)
+        plan = self._costs.choose(self.plan, left_s, partial(self._read_fixed_s, n_read), longest)
+        self._change_plan(plan if is_all else replace(plan, prior=False))
+
+    def _change_plan(self, plan: Plan) -> None:
+        """Go on by another plan, of frames that are read as before."""
+        if plan.size != self.plan.size:
+            plan = replace(plan, read_size=self.plan.read_size or self.plan.size)
+        if plan != self.plan:
+            _log.info("plan: %s", plan)
+        self.plan = plan
+
+    def _cut_in_time(self, read: UInt8, end_s: float) -> None:
+        """Supervoxels of the window; of smaller frames, where those that were read take too long."""
+        stride = self.plan.stride // self._window.reader.stride
+        while True:
+            pictures = read[::stride]
+            cheaper = None if end_s == np.inf else self._cheaper(len(pictures))
+            latest_s = np.inf if cheaper is None else end_s - self._costs.after_cutting_s(self.plan, len(pictures))
+            try:
+                frames = self._reduced(pictures, self.plan.size)
+                self._make_scene(frames, self.plan.supervoxels_in(len(frames)), latest_s)
+                return
+            except LateError:
+                assert cheaper is not None
+                self._change_plan(cheaper)
+
+    def _reduced(self, pictures: UInt8, size: tuple[int, int]) -> UInt8:
+        """Frames that were read, at the size that is worked on."""
+        if pictures.shape[1:3] == size:
+            return np.ascontiguousarray(pictures)
+        with self._account.stage(REDUCING, float(pictures[..., 0].size)):
+            return reduced(pictures, size)
+
+    def _cheaper(self, n_frames: int) -> Plan | None:
+        """The plan with the next smaller frames that take clearly less time to cut; None where there is none."""
+        space, settings = self._space.of_tier(self.plan.tier), self._space.settings
+        plan = smaller(self.plan, settings)
+        work = space.cutting(n_frames, self.plan.size)[1]
+        while plan is not None and space.cutting(n_frames, plan.size)[1] > settings.clearly_less * work:
+            plan = smaller(plan, settings)
+        return plan
+
+    def _make_scene(self, frames: UInt8, n_supervoxels: int, latest_s: float) -> None:
+        """Supervoxels, and all that the loop must know of them; LateError where they would not be there in time."""
+        space, memory = self._space.of_tier(self.plan.tier), self._memory
+        if memory is None:
+            key, work = space.cutting(len(frames), frames.shape[1:3])
+            with self._account.stage("supervoxels", work, key):
+                supervoxels = self._segment(frames, n_supervoxels, latest_s)
+        else:
+            supervoxels = memory.supervoxels
+        with self._account.stage("preparation", float(frames[..., 0].size)):
+            self.scene = Scene.of(frames, supervoxels)
+            self._make_loop(space, supervoxels)
+
+    def _segment(self, frames: UInt8, n: int, latest_s: float) -> Supervoxels:
+        """Supervoxels; LateError where the first of the frames took so long that the rest would not be in time."""
+        clock, reported = self._account.clock, self._space.settings.cutting_reported
+        began_s, n_frames, n_done = clock.now_s(), len(frames), 0
+
+        def advance(n_more: int) -> None:
+            nonlocal n_done
+            n_done += n_more
+            is_telling = 3 * n_done >= n_frames  # the first few may have been unlucky
+            whole_s = (clock.now_s() - began_s) * n_frames / n_done / reported
+            if is_telling and began_s + whole_s > latest_s:
+                raise LateError
+
+        segmenter = Segmenter(frames.shape[1:3], self.plan.tier or self._space.tier, self._space.threads)
+        ids = segmenter.push(frames, n_new=n, advance=advance)
+        return Supervoxels(ids, segmenter.graph())
+
+    def _make_loop(self, space: "Regions", supervoxels: Supervoxels) -> None:
+        assert self.scene is not None
+        h, prices = space.classifiers, space.prices
+        descriptors = [self._trusted(descriptor) for descriptor in space.descriptors]
+        self._enabled = self._allowed()
+        for d, (descriptor, own) in enumerate(zip(descriptors, space.descriptors, strict=True)):
+            self._enabled &= -1 if descriptor is own else ~(1 << d)
+        self._live = LiveDescriptors(self.scene, descriptors, prices, timer=self._account.clock.now_s)
+        self._live.late = lambda: self._account.clock.now_s() > self._until_s
+        self._worker = Worker(self._live, h, self._account.clock, space.settings, space.guarded)
+        costs = price(self.scene, descriptors, prices)
+        self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
+        asking_s = prices.usual("asking H", 1.0)  # part of every descriptor's own cost
+        self._world = world_of(supervoxels.graph, replace(costs, private_s=costs.private_s + asking_s))
+        self._closing = Closing(space.crf, h.prior, h.starts, supervoxels.graph)
+        if self._memory is not None:
+            self._worker.inputs[:] = self._memory.inputs
+
+    def _allowed(self) -> int:
+        """Descriptors that the plan allows, as bits."""
+        h = self._space.classifiers
+        return h.subset_of(["colour"]) if self.plan.colour_only and "colour" in h.names else -1
+
+    def _trusted(self, descriptor: Descriptor) -> Descriptor:
+        """Itself, or nothing in its place where it is not trusted and cannot say what it needs."""
+        assert self.scene is not None
+        if descriptor.name in self._space.guarded:
+            try:
+                workload(self.scene, [descriptor])
+            except Exception as error:  # a plug-in may raise anything, and the run must go on
+                self._account.ledger.note(f"{descriptor.name} failed ({type(error).__name__}: {error}); dropped")
+                return Absent(descriptor)
+        return descriptor
+
+    # Algorithm 1
+
+    @property
+    def episode(self) -> Episode:
+        """Where the loop stands."""
+        if self._episode is None:
+            self._begin(1.0)
+        assert self._episode is not None
+        return self._episode
+
+    def _begin(self, share: float) -> None:
+        """Before the first decision: with such a share of the full cost to spend."""
+        self._policy, selection = self._space.strategy(share)
+        n_labels = self._space.classifiers.n_labels
+        self._episode = Episode.begin(self._world, n_labels, np.inf, selection, self._seed, self._enabled)
+        if self._memory is not None:
+            self._episode.recall(self._memory.subsets, self._memory.said)
+
+    def choose(self, left_s: float) -> Batch:
+        """The descriptors to compute next, as the policy ranks them."""
+        prices, settings = self._space.prices, self._space.settings
+        slowdown = prices.slowdown.factor
+        if self._episode is None:
+            assert self.scene is not None
+            full_s = full_cost(self._world, self._space.counted) * slowdown
+            prices.observe_stage(ALL_DESCRIPTORS, float(self.scene.frames[..., 0].size), full_s)
+            self._begin(self._space.threads * left_s / max(full_s, 1e-9))
+        episode = self.episode
+        episode.pace = slowdown
+        episode.left_s = left_s / self._space.margins.action
+        self._until_s = self._account.clock.now_s() + left_s
+        return self._policy(episode, settings.batch, settings.batch_s)
+
+    def do(self, batch: Batch) -> Outcome:
+        """Compute descriptors, and ask H."""
+        return self._worker(self.episode, batch)
+
+    def add(self, batch: Batch, outcome: Outcome) -> None:
+        """Tell the episode of what was computed, and do without what could not be had."""
+        actions = batch.actions
+        for k, why in outcome.missing.items():
+            if why == LATE:
+                self._put_back(actions[k])
+            else:
+                self._drop(actions[k], why)
+        there = done_of(batch, outcome)
+        is_chosen = np.isin(self.episode.state.status[batch.places], (BUSY, AGAIN))
+        for k in np.flatnonzero(~is_chosen).tolist():
+            self.episode.withdraw(actions[k].place)  # it is done by a list, and was not chosen
+        done = batch if not outcome.missing else batch.take(there)
+        self.episode.receive_all(done, outcome.values[there], outcome.spent_s[there])
+
+    def cuttable(self) -> Sequence[Cuttable]:
+        """What descriptors share: networks, for one."""
+        return list(self._live.resources.values())
+
+    def _drop(self, action: Action, why: str) -> None:
+        """Do without a descriptor from now on; the supervoxel is finished with what it has."""
+        self.episode.drop(action.source)
+        self.episode.give_up(action.place)
+        self._account.ledger.note(f"{self._space.sources[action.source]} {why}; dropped")
+
+    def _put_back(self, action: Action) -> None:
+        """There was no time to end what was begun; of its resources, those that were made are there."""
+        world, cache = self.episode.world, self._live.cache
+        cell = action.place * world.n_descriptors + action.source
+        needed = world.needed[world.needs_first[cell] : world.needs_first[cell + 1]].tolist()
+        keys = {resource: self._keys[resource] for resource in needed}
+        self.episode.lose([own for own, key in keys.items() if key not in cache and not cache.is_in_the_making(key)])
+        self.episode.give_up(action.place)
+
+    def full_s(self) -> float:
+        """Predicted seconds of all descriptors of the window."""
+        return full_cost(self._world, self._enabled) * self._space.prices.slowdown.factor
+
+    def next_s(self) -> float:
+        """Predicted seconds of the cheapest descriptor that was not computed; 0 where all were."""
+        least_s = least_cost(self._world, self.episode.state)
+        factor = self._space.margins.action * self._space.prices.slowdown.factor
+        return float(factor * least_s) if least_s < np.inf else 0.0
+
+    # The end
+
+    def finish_s(self) -> float:
+        """Predicted seconds from the last descriptor to labels of all pixels."""
+        if self.scene is None:
+            return 0.0
+        return self._closing.predict_s(self._account) + self._pixels_s()
+
+    def _pixels_s(self) -> float:
+        """Predicted seconds from labels of supervoxels to labels of all pixels."""
+        assert self.scene is not None
+        n_frames = self.scene.n_frames
+        seconds = self._account.predict_s(*self._space.painting(n_frames * self.scene.n_pixels))
+        if self._costs.is_carried(self.plan):
+            seconds += self._account.predict_s(CARRYING, self._costs.carry_work(self.plan, n_frames))
+        return seconds
+
+    def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, RegionEvidence]:
+        """Interpolate, expand, paint; the expansion ends early where there is no time, or where it did before."""
+        assert self.scene is not None
+        self._learn_asking()
+        ledger, cache, margins = self._account.ledger, self._live.cache, self._space.margins
+        clock, asked = self._account.clock, 0
+        latest_s = end_s - margins.finish * self._pixels_s() - margins.seconds
+
+        def enough() -> bool:
+            nonlocal asked
+            asked += 1
+            if like is not None:
+                return like.n_moves is not None and asked >= like.n_moves
+            return clock.now_s() > latest_s
+
+        closed = self._closing(self.episode.state, self._worker.inputs, self._account, enough)
+        self._paint(closed.labels, out)
+        ledger.decisions = self.episode.n_decisions
+        ledger.cache_hits, ledger.cache_misses = cache.hits, cache.misses
+        subsets = self.episode.state.subsets.copy()
+        evidence = RegionEvidence(
+            self.scene.supervoxels, self.plan.stride, len(out), subsets, closed.probabilities, closed.labels
+        )
+        return Finish(0, n_moves=closed.n_moves), evidence
+
+    def _paint(self, labels: Int32, out: UInt8) -> None:
+        """Labels of all pixels, `out` (T, H, W)."""
+        assert self.scene is not None
+        ids, threads = self.scene.supervoxels.ids, self._space.threads
+        is_carried = self._costs.is_carried(self.plan)
+        painted = np.empty(ids.shape, np.uint8) if is_carried or out.shape != ids.shape else out
+        with self._account.stage(*self._space.painting(painted.size)):
+            paint(labels, ids, painted, threads)
+        if painted is not out:
+            with self._account.stage(CARRYING, self._costs.carry_work(self.plan, len(ids))):
+                carry(painted, self.plan.stride, out)
+
+    def _learn_asking(self) -> None:
+        """What it costs to ask H, from all that was asked since the last time."""
+        if self._worker.n_asked:
+            self._space.prices.observe_stage("asking H", float(self._worker.n_asked), self._worker.asking_s)
+        self._worker.n_asked, self._worker.asking_s = 0, 0.0
+
+    # What is kept
+
+    @property
+    def n_frames(self) -> int:
+        """Frames of the window that there are."""
+        return self._n_found
+
+    @property
+    def n_places(self) -> int:
+        """Supervoxels."""
+        return 0 if self.scene is None else len(self.scene.supervoxels)
+
+    def trace(self) -> tuple[Sequence[int], tuple[int, int], int]:
+        """Frames that were worked on, their size, and the number of supervoxels."""
+        n = 0 if self.scene is None else self.scene.n_frames
+        return tuple(k * self.plan.stride for k in range(n)), self.plan.size, self.n_places
+
+    def memory(self) -> Memory | None:
+        """What a later run can go on from."""
+        if self.scene is None:
+            return None
+        state = self.episode.state
+        return Memory(self.scene.supervoxels, state.subsets, state.said, self._worker.inputs)

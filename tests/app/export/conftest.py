@@ -1,0 +1,19 @@
+"""A labelled street to export."""
+
+from pathlib import Path
+
+import pytest
+
+from budgetseg.engine.request import Request
+from budgetseg.app.job import Job, Order
+from budgetseg.app.loaded import LoadedModel
+from budgetseg.types import Budget
+
+
+@pytest.fixture(scope="session")
+def street_run(tmp_path_factory: pytest.TempPathFactory, loaded: LoadedModel, street: Path) -> Path:
+    """Folder of a street labelled at two budgets."""
+    budgets = Budget(0.05, is_share=True), Budget(1.0, is_share=True)
+    order = Order([street], Request(budgets, "descriptors"), output=tmp_path_factory.mktemp("runs") / "out")
+    list(Job(loaded).run(order, order.tasks()))
+    return order.output or Path()

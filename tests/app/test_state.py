@@ -1,0 +1,59 @@
+"""What a run knew comes back as it was."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetseg.datasets.synthetic import render
+from budgetseg.errors import UsageError
+from budgetseg.engine.known import Known
+from budgetseg.app.state import GRAPH, KNOWN, STATE, read_state, read_sures, write_state, write_sures
+from budgetseg.supervoxels import segment
+
+
+def made(seed: int) -> Known:
+    rng = np.random.default_rng(seed)
+    supervoxels = segment(render(seed, 5, (64, 48))[0].frames, 30, "fast")
+    n = len(supervoxels)
+    subsets = rng.integers(0, 4, n).astype(np.int32)
+    return Known(supervoxels, subsets, rng.random((n, 3), np.float32), rng.random((n, 7), np.float32))
+
+
+def test_windows_come_back_as_they_were(tmp_path: Path) -> None:
+    windows = [made(seed) for seed in range(12)]  # more than ten: their order is that of numbers, not of letters
+    write_state(tmp_path / STATE, windows)
+    for known, found in zip(windows, read_state(tmp_path), strict=True):
+        assert np.array_equal(known.supervoxels.ids, found.supervoxels.ids)
+        assert found.supervoxels.ids.dtype == np.int32
+        for name in GRAPH:
+            before, after = getattr(known.supervoxels.graph, name), getattr(found.supervoxels.graph, name)
+            assert np.array_equal(before, after), name
+            assert before.dtype == after.dtype
+        for name in KNOWN:
+            assert np.array_equal(getattr(known, name), getattr(found, name)), name
+
+
+def test_how_sure_whole_frames_are_comes_back_as_it_was(tmp_path: Path) -> None:
+    sures = [[np.full((n, 2, 3), k, np.uint8) for k in range(4)] for n in (5, 2)]
+    write_sures(tmp_path / STATE, sures)
+    assert all(np.array_equal(own, found) for own, found in zip(sures, read_sures(tmp_path), strict=True))
+    write_state(tmp_path / STATE, [made(0)])
+    with pytest.raises(UsageError, match="cannot be used"):
+        read_sures(tmp_path)
+
+
+def test_a_run_that_came_to_nothing_has_no_windows(tmp_path: Path) -> None:
+    write_state(tmp_path / STATE, [])
+    assert read_state(tmp_path) == []
+
+
+def test_a_damaged_state_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"state.npz' cannot be used .*; label the video anew"):
+        read_state(tmp_path)
+    write_state(tmp_path / STATE, [made(0)])
+    whole = (tmp_path / STATE).read_bytes()
+    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:2000] + b"xxxx" + whole[2004:]):
+        (tmp_path / STATE).write_bytes(damaged)
+        with pytest.raises(UsageError, match=r"state.npz' cannot be used"):
+            read_state(tmp_path)
