@@ -13,7 +13,7 @@ from budgetseg.app.strategy import counted
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.policy.learned import METHOD, learned_for
-from budgetseg.simulation import Arena, reward
+from budgetseg.simulate import Arena, reward
 
 BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5)
 AT_A_TIME = (1, 8, 16, 32, 64)

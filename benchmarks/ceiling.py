@@ -21,7 +21,7 @@ from benchmarks.paper import LAYOUTS
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.plans import variants_of
 from budgetseg.models.bundle import load_model
-from budgetseg.simulation import Arena, reward
+from budgetseg.simulate import Arena, reward
 from budgetseg.types import Float64, Int32, Int64
 
 

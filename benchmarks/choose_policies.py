@@ -27,7 +27,7 @@ from budgetseg.learning.policies import first_player
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
 from budgetseg.policy.static import COSTS
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from budgetseg.types import Float64
 
 STATIC = "static"

@@ -24,7 +24,7 @@ from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD
 from budgetseg.policy.static import plan_for
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from budgetseg.types import Float64
 
 COSTS = "shared"

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.app.strategy import strategy_of
 from budgetseg.crf.moves import update
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.app.strategy import strategy_of
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.spaces.regions.space import Engine

@@ -3,12 +3,12 @@
 Both are of video like what the model was trained on: its policy's accuracy out of fold, by share of the full cost.
 """
 
-from budgetseg.engine.request import Request
-from budgetseg.errors import UsageError
-from budgetseg.frames.label import foretell_score
 from budgetseg.app.engines import FRAMES
 from budgetseg.app.labeller import Labeller
 from budgetseg.app.strategy import counted
+from budgetseg.engine.request import Request
+from budgetseg.errors import UsageError
+from budgetseg.frames.label import foretell_score
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import METHOD, Expected, budget_for, expected_at, learned_for
 from budgetseg.spaces.regions.floor import foretell_share

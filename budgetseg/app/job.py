@@ -8,11 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from budgetseg.engine.labelled import Earlier, Labelled
-from budgetseg.engine.request import Request
-from budgetseg.errors import UsageError
-from budgetseg.frames.label import ByFrames, replay_frames
-from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.app.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.app.expect import expect, in_words
 from budgetseg.app.loaded import LoadedModel
@@ -21,6 +16,11 @@ from budgetseg.app.replay import replay
 from budgetseg.app.state import read_state
 from budgetseg.app.trace import Trace, VideoMark, WindowTrace, read_trace
 from budgetseg.app.videos import Purse, Task, find_videos, work_of
+from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.engine.request import Request
+from budgetseg.errors import UsageError
+from budgetseg.frames.label import ByFrames, replay_frames
+from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.policy.learned import Expected
 
 __all__ = ["Done", "Job", "Order"]

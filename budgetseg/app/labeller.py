@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from budgetseg.app.ahead import compiled_ahead
+from budgetseg.app.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine, is_possible
+from budgetseg.app.strategy import counted, strategy_of
 from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
@@ -20,9 +23,6 @@ from budgetseg.frames.engine import FrameEngine, fitting
 from budgetseg.frames.label import ByFrames, WindowTrace, label_frames
 from budgetseg.frames.warm import calibrate_frames, warm_up_frames
 from budgetseg.inference.stages import StageCosts
-from budgetseg.app.ahead import compiled_ahead
-from budgetseg.app.engines import AUTO, FRAMES, SUPERVOXELS, choose_engine, is_possible
-from budgetseg.app.strategy import counted, strategy_of
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model
 from budgetseg.policy.episode import Selection

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from budgetseg.engine.labelled import Labelled
-from budgetseg.engine.request import Request
-from budgetseg.frames.label import ByFrames
-from budgetseg.inference.ledger import Ledger
 from budgetseg.app.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.app.labeller import Labeller
 from budgetseg.app.maps import confidence_of
 from budgetseg.app.trace import ModelMark
 from budgetseg.app.videos import open_counted
+from budgetseg.engine.labelled import Labelled
+from budgetseg.engine.request import Request
+from budgetseg.frames.label import ByFrames
+from budgetseg.inference.ledger import Ledger
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import bundled_models, find_model
 from budgetseg.policy.episode import Selection

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from budgetseg.engine.labelled import Why
-from budgetseg.spaces.regions.carry import carry
 from budgetseg.engine.plan import Plan
+from budgetseg.spaces.regions.carry import carry
 from budgetseg.types import Float32
 
 __all__ = ["confidence_of"]

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.app.state import STATE, write_state, write_sures
+from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
+from budgetseg.app.why import Strip, frames_shown, write_why
 from budgetseg.engine.labelled import Labelled
 from budgetseg.errors import OutputError, UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.frames.label import ByFrames
-from budgetseg.app.state import STATE, write_state, write_sures
-from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
-from budgetseg.app.why import Strip, frames_shown, write_why
 from budgetseg.models.bundle import Model
 from budgetseg.types import Budget, Classes
 from budgetseg.video import VideoSource, VideoWriter, blend, write_label_pngs

@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 
+from budgetseg.app.trace import Trace, WindowTrace
 from budgetseg.engine.labelled import Labelled, Why
 from budgetseg.engine.memory import room_for
 from budgetseg.errors import UsageError
-from budgetseg.app.trace import Trace, WindowTrace
 from budgetseg.spaces.regions.carry import carry, reduced, worked_on
 from budgetseg.spaces.regions.space import Engine
 from budgetseg.spaces.regions.window import NEVER, WindowRun

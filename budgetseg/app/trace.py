@@ -7,13 +7,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from budgetseg.app.engines import SUPERVOXELS
 from budgetseg.engine.known import Step
 from budgetseg.engine.labelled import Why
+from budgetseg.engine.plan import Plan
 from budgetseg.errors import UsageError
 from budgetseg.frames.label import WindowTrace as FramesTrace
-from budgetseg.app.engines import SUPERVOXELS
 from budgetseg.models.bundle import Model
-from budgetseg.engine.plan import Plan
 from budgetseg.video import VideoSource
 
 __all__ = ["TRACE", "ModelMark", "Trace", "VideoMark", "WindowTrace", "read_trace", "write_trace"]

@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetseg.engine.labelled import Why
-from budgetseg.errors import OutputError
 from budgetseg.app.state import write_arrays
-from budgetseg.models.bundle import Model
+from budgetseg.engine.labelled import Why
 from budgetseg.engine.plan import Plan
+from budgetseg.errors import OutputError
+from budgetseg.models.bundle import Model
 from budgetseg.types import Classes, Float32, Int32, UInt8
 from budgetseg.video import blend
 

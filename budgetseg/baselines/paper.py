@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from budgetseg.policy.state import State
-from budgetseg.simulation.arena import Arena
-from budgetseg.simulation.script import Script, follow
-from budgetseg.simulation.simulate import NOT_ASKED
+from budgetseg.simulate.arena import Arena
+from budgetseg.simulate.script import Script, follow
+from budgetseg.simulate.simulate import NOT_ASKED
 from budgetseg.types import Float64, Int32
 
 __all__ = ["BASELINES", "baseline1", "baseline1_rest", "baseline2", "run_baseline"]

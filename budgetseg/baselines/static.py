@@ -19,9 +19,9 @@ import numpy as np
 from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.steps import ORDERS
-from budgetseg.simulation.arena import Arena
-from budgetseg.simulation.reward import reward, worth_of
-from budgetseg.simulation.simulate import NOT_ASKED, play
+from budgetseg.simulate.arena import Arena
+from budgetseg.simulate.reward import reward, worth_of
+from budgetseg.simulate.simulate import NOT_ASKED, play
 from budgetseg.types import Float64
 
 __all__ = ["Recipe", "Scored", "best_plan", "plans_among", "run_plan"]

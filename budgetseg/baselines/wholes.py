@@ -10,9 +10,9 @@ import numpy as np
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.state import State
 from budgetseg.policy.whole import WholePolicy
-from budgetseg.simulation.arena import Arena
-from budgetseg.simulation.script import Script, follow
-from budgetseg.simulation.simulate import NOT_ASKED
+from budgetseg.simulate.arena import Arena
+from budgetseg.simulate.script import Script, follow
+from budgetseg.simulate.simulate import NOT_ASKED
 from budgetseg.types import Float64, Int32
 
 __all__ = ["run_wholes"]

@@ -167,8 +167,8 @@ def deadline(
 
     Without --json, a line for idle runs and one for loaded ones: shares are of the budget.
     """
-    from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
     from budgetseg.app import Labeller
+    from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
     from budgetseg.models.bundle import load_model
     from budgetseg.models.find import find_model
 

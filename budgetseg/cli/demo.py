@@ -9,8 +9,8 @@ import typer
 from budgetseg.cli.console import Rows, print_table, progress, tell
 
 if TYPE_CHECKING:
-    from budgetseg.evaluation.demo import DemoRow
     from budgetseg.app.job import Job
+    from budgetseg.evaluation.demo import DemoRow
 
 __all__ = ["demo"]
 
@@ -30,9 +30,9 @@ def demo(
 
     Writes the street and its true classes as videos, everything that 'budgetseg label' writes, and a page to look at.
     """
+    from budgetseg.app.videos import open_counted
     from budgetseg.datasets.synthetic import render
     from budgetseg.evaluation.demo import CLIP_MS, label_clip, label_street
-    from budgetseg.app.videos import open_counted
     from budgetseg.report import write_report
 
     real = None if clip is None else open_counted(clip)  # refused before the work
@@ -57,9 +57,9 @@ def demo(
 
 
 def _job(model: str) -> "Job":
-    from budgetseg.evaluation.environment import environment
     from budgetseg.app.job import Job
     from budgetseg.app.loaded import load
+    from budgetseg.evaluation.environment import environment
 
     tell(f"getting the model '{model}' ready")
     return Job(load(model), {"environment": environment()}, progress=progress, tell=tell)

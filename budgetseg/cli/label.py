@@ -13,8 +13,8 @@ from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
-    from budgetseg.engine.request import Request
     from budgetseg.app.job import Done, Order
+    from budgetseg.engine.request import Request
 
 __all__ = ["label"]
 
@@ -130,11 +130,11 @@ def label(
     budgetseg label drive.mp4 --replay out -o again
     budgetseg label clips/ --budget 2m --model mymodel --json
     """  # noqa: D301  # the parser keeps the lines after a real backspace
-    from budgetseg.evaluation.environment import environment
     from budgetseg.app.engines import AUTO, SUPERVOXELS
     from budgetseg.app.job import Job, Order
     from budgetseg.app.loaded import load
     from budgetseg.app.output import Wanted
+    from budgetseg.evaluation.environment import environment
 
     if target_accuracy is not None:
         budget, scope = _budget_of(model or DEFAULT_MODEL, target_accuracy, budget, replay), "descriptors"

@@ -1,8 +1,8 @@
 """Algorithm 1: decide, do, add, until time is up. Every run goes through it: labelling, replaying, simulating."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     values: Any
     spent_s: Float64
     shared_s: Float64
-    missing: Mapping[int, str] = {}
+    missing: dict[int, str] = {}  # noqa: RUF012 - nobody writes to this one
 
 
 class Workable(Protocol):
@@ -47,11 +47,8 @@ class Workable(Protocol):
         """What can be told to stop when time is up."""
 
 
-class Policy(Protocol):
-    """Decides what to do next."""
-
-    def __call__(self, state: Any, left_s: float) -> Batch:
-        """The next actions, where so many seconds are left for them; an empty batch to stop."""
+Policy = Callable[[Any, float], Batch]
+"""Decides: from a state, and the seconds left for actions, to the next of them; an empty batch to stop."""
 
 
 Record = Callable[[Batch, Outcome, float], None]
@@ -86,6 +83,7 @@ def spend(
     """Decide and do until the policy stops.
 
     One thread decides at a time; actions are done side by side. What is under way when no seconds are left is cut off.
+    Where something goes wrong in one thread, the others end what they are at, and the error is raised.
 
     Parameters
     ----------
@@ -97,10 +95,18 @@ def spend(
     threads : that decide and do
     """
     lock = Lock()
+    has_failed = Event()
 
     def work() -> None:
+        try:
+            work_on()
+        except BaseException:
+            has_failed.set()
+            raise
+
+    def work_on() -> None:
         is_late = False
-        while not is_late:
+        while not is_late and not has_failed.is_set():
             with lock:
                 at_s = clock.now_s()
                 batch = policy(state, left_s())

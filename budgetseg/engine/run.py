@@ -9,23 +9,24 @@ proportion to its frames. A window is labelled at every budget before the next o
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from budgetseg.engine.loop import Listed, Outcome, Policy, done_of, spend
+from budgetseg.engine.loop import Listed, Outcome, done_of, spend
 from budgetseg.engine.memory import LARGE, made_ready, n_bytes, no_collection, room_for
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.space import Evidence, Space, State
+from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import Event, Finish, WindowTrace
-from budgetseg.engine.window import Reader, Window
+from budgetseg.engine.window import Window
 from budgetseg.errors import UsageError, VideoError
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.timing.ledger import Account, Ledger
-from budgetseg.types import Action, Batch, Classes, UInt8
+from budgetseg.types import Action, Batch, Classes
 from budgetseg.video import VideoSource
 
 __all__ = ["Earlier", "replay", "run"]
@@ -84,7 +85,7 @@ def run(
     stopped : asked again and again; once it says so, no more is spent, and labels are made from what there is
     earlier : a run to go on from; what it did is done again, or taken from its memory, beside the budget
     """
-    with no_collection():
+    with no_collection(), one_thread_each():
         return _Run(space, video, request, classes, clock or WallClock(), stopped).label(earlier)
 
 
@@ -92,7 +93,8 @@ def replay(
     space: Space, video: VideoSource, request: Request, classes: Classes, earlier: Earlier, n_frames: int
 ) -> list[Result]:
     """Do again what a run did to a video of so many frames: the same actions, the same labels. No clock is heeded."""
-    return _Run(space, video, request, classes, WallClock(), lambda: False).repeat(earlier, n_frames)
+    with one_thread_each():
+        return _Run(space, video, request, classes, WallClock(), lambda: False).repeat(earlier, n_frames)
 
 
 class _Run:
@@ -188,32 +190,32 @@ class _Run:
         events = list(known[window.number].events) if window.number < len(known) else []
         finishes: list[Finish] = []
         evidence: list[Evidence | None] = []
-        is_ready = state.prepare(self._end_s(window, began_s, self.request.budgets[-1].amount))
-        self.plan = state.plan
-        n_found = state.n_frames
-        for j, budget_s in enumerate(self._budgets_s(state, window, began_s)):
-            out = self.labels[j][window.span.start : window.span.start + n_found]
-            end_s = began_s + budget_s if self.request.scope == "total" else np.inf
-            if is_ready and (j + 1 == len(before) or self.clock.now_s() + state.finish_s() <= end_s):
-                release_s = self.space.prices.predict(RELEASE, self._pixels_of(window))
-                work_left = self._label_until(state, account, end_s - self.space.margins.finish * release_s, budget_s, events)
-                finish, own = state.finish(end_s - self.space.margins.finish * release_s, out)
+        budgets_s = self._budgets_s(state, window, began_s)
+        ends_s = [self._end_s(began_s + budget_s, window) for budget_s in budgets_s]
+        for j, (budget_s, end_s) in enumerate(zip(budgets_s, ends_s, strict=True)):
+            is_ready = state.prepare(end_s, ends_s[-1])
+            is_over = j + 1 < len(ends_s) and self.clock.now_s() + state.finish_s() > end_s
+            if is_ready and not is_over:
+                self._spend(state, account, budget_s, end_s, events)
+                out = self.labels[j][window.span.start : window.span.start + state.n_frames]
+                finish, own = state.finish(end_s, out)
                 finishes.append(replace(finish, n_events=len(events)))
                 evidence.append(own)
-                self._close_budget(j, before[j], account.ledger, began_s, budget_s, work_left)
+                self._close_budget(j, before[j], account.ledger, began_s, budget_s)
             else:
                 finishes.append(Finish(len(events), prior=True))
                 evidence.append(None)
                 self._close_empty(j, before[j], account.ledger, budget_s)
-        self.done.append(_Done(WindowTrace(len(window.span), *state.trace(), events, finishes), evidence, state.memory()))
-        return n_found
+        self.plan = state.plan
+        trace = WindowTrace(len(window.span), *state.trace(), events, finishes)
+        self.done.append(_Done(trace, evidence, state.memory()))
+        return state.n_frames
 
-    def _label_until(
-        self, state: State, account: Account, end_s: float, budget_s: float, events: list[Event]
-    ) -> bool:
-        """Spend until shortly before a deadline; whether something was left to do."""
-        margins, ledger = self.space.margins, account.ledger
+    def _spend(self, state: State, account: Account, budget_s: float, end_s: float, events: list[Event]) -> None:
+        """Algorithm 1, until shortly before a deadline."""
+        margins, ledger, began_s = self.space.margins, account.ledger, self.clock.now_s()
         kept_s = margins.reserve_s(budget_s, self.space.prices.slowdown.waiting)
+        planned_s = 0.0
 
         def left_s() -> float:
             if self.stopped():
@@ -222,10 +224,26 @@ class _Run:
                 return budget_s - ledger.sources_s
             return end_s - kept_s - margins.finish * state.finish_s() - self.clock.now_s()
 
-        record = _recorder(self.space, account, events)
+        def record(batch: Batch, outcome: Outcome, at_s: float) -> None:
+            nonlocal planned_s
+            planned_s += float(batch.planned_s.sum())
+            self._record(batch, outcome, at_s, ledger, events)
+
+        n_before = len(events)
         spend(state, _chosen, self.clock, left_s, record, self.space.threads)
+        if len(events) > n_before:
+            ledger.book_stage(self.space.stage, planned_s / self.space.threads, self.clock.now_s() - began_s)
         ledger.next_s = state.next_s()
-        return ledger.next_s > 0
+        ledger.work_left = ledger.next_s > 0
+
+    def _record(self, batch: Batch, outcome: Outcome, at_s: float, ledger: Ledger, events: list[Event]) -> None:
+        """Write actions to the ledger and the trace."""
+        actions = batch.actions
+        planned, spent, shared = batch.planned_s.tolist(), outcome.spent_s.tolist(), outcome.shared_s.tolist()
+        for k in done_of(batch, outcome):
+            place, source = actions[k]
+            ledger.book_source(self.space.sources[source], planned[k], spent[k])
+            events.append(Event(place, source, at_s, spent[k], shared[k]))
 
     def _repeat_window(self, state: State, window: Window, account: Account, trace: WindowTrace) -> None:
         evidence: list[Evidence | None] = []
@@ -250,22 +268,20 @@ class _Run:
 
     # Budgets
 
-    def _end_s(self, window: Window, began_s: float, largest_s: float) -> float:
-        """When the labels of a window must be there at the largest budget; infinity where nothing bounds it."""
-        if self.request.scope != "total" or self.request.budgets[-1].is_share:
+    def _end_s(self, end_s: float, window: Window) -> float:
+        """When labels must be ready, before memory is given back; infinity where nothing bounds it."""
+        if self.request.scope != "total":
             return np.inf
-        return began_s + self._share_of(window) * (largest_s - began_s)
+        return end_s - self.space.margins.finish * self.space.prices.predict(RELEASE, self._pixels_of(window))
 
     def _budgets_s(self, state: State, window: Window, began_s: float) -> list[float]:
         """Seconds of this window at every budget."""
-        budgets = self.request.budgets
+        budgets, scope = self.request.budgets, self.request.scope
         if budgets[0].is_share:
-            full_s = state.full_s()
-            if self.request.scope == "total":
-                full_s += self.clock.now_s() - began_s + state.finish_s()
+            full_s = state.full_s(scope)
             return [budget.in_s(full_s) for budget in budgets]
         largest_s = budgets[-1].amount
-        spent_s = began_s if self.request.scope == "total" else self.ledgers[-1].spent_s
+        spent_s = began_s if scope == "total" else self.ledgers[-1].spent_s
         left_s = (largest_s - spent_s) * self._share_of(window)
         return [left_s * (budget.amount / largest_s) if budget.amount < largest_s else left_s for budget in budgets]
 
@@ -274,21 +290,18 @@ class _Run:
         stride = self.plan.stride
         return -(-len(window.span) // stride) / -(-(self.n_frames - window.span.start) // stride)
 
-    def _close_budget(
-        self, j: int, before: Ledger, ledger: Ledger, began_s: float, budget_s: float, work_left: bool
-    ) -> None:
+    def _close_budget(self, j: int, before: Ledger, ledger: Ledger, began_s: float, budget_s: float) -> None:
         """Write down what the window has cost up to a budget."""
         budget = self.request.budgets[j]
         ledger.spent_s = self.clock.now_s() - began_s if self.request.scope == "total" else ledger.sources_s
         total_s = budget_s + (before.budget_s or 0.0) if budget.is_share else budget.amount
-        self.ledgers[j] = replace(
-            before.plus(ledger), budget_s=total_s, work_left=work_left or before.work_left, next_s=ledger.next_s
-        )
+        self.ledgers[j] = replace(before.plus(ledger), budget_s=total_s, next_s=ledger.next_s)
 
     def _close_empty(self, j: int, before: Ledger, ledger: Ledger, budget_s: float) -> None:
         """Write down that a budget was over before the window had labels."""
-        self._close_budget(j, before, ledger, 0.0, budget_s, work_left=True)
+        self._close_budget(j, before, ledger, 0.0, budget_s)
         self.ledgers[j].spent_s = before.spent_s + budget_s
+        self.ledgers[j].work_left = True
         self.ledgers[j].note("the budget is short: prior")
 
     # Labels
@@ -355,20 +368,6 @@ def _chosen(state: State, left_s: float) -> Batch:
 
 def _actions(events: Sequence[Event]) -> list[Action]:
     return [Action(event.place, event.source) for event in events]
-
-
-def _recorder(space: Space, account: Account, events: list[Event]) -> Callable[[Batch, Outcome, float], None]:
-    """Writes actions to the ledger and the trace."""
-
-    def record(batch: Batch, outcome: Outcome, at_s: float) -> None:
-        actions, done = batch.actions, done_of(batch, outcome)
-        planned, spent, shared = batch.planned_s.tolist(), outcome.spent_s.tolist(), outcome.shared_s.tolist()
-        for k in done:
-            place, source = actions[k]
-            account.ledger.book_source(space.sources[source], planned[k], spent[k])
-            events.append(Event(place, source, at_s, spent[k], shared[k]))
-
-    return record
 
 
 def _refuse(space: Space) -> Callable[[Batch, Outcome, float], None]:

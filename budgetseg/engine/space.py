@@ -39,8 +39,11 @@ class State(Protocol):
 
     plan: Plan
 
-    def prepare(self, end_s: float) -> bool:
-        """Read, and make ready for actions, with labels due at `end_s`; False where there is no time for any label."""
+    def prepare(self, end_s: float, last_s: float) -> bool:
+        """Read, and make ready for actions, with labels due at `end_s`; False where there is no time for any label.
+
+        It is called once for each budget; `last_s` is the end at the largest of them.
+        """
 
     def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Any = None) -> None:
         """Make ready as another run did, however long it takes; `memory` is what that run has kept, if anything."""
@@ -57,13 +60,13 @@ class State(Protocol):
     def cuttable(self) -> Sequence[Cuttable]:
         """What can be told to stop when time is up."""
 
-    def full_s(self) -> float:
-        """Predicted seconds of every action that there is."""
+    def full_s(self, scope: str) -> float:
+        """Predicted seconds of every action that there is; with reading and the end, where the scope is `total`."""
 
     def finish_s(self) -> float:
         """Predicted seconds from the last action to labels ready."""
 
-    def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, Evidence]:
+    def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, Evidence | None]:
         """Write labels to `out` (T, H, W) by `end_s`, or as it was done before."""
 
     def next_s(self) -> float:
@@ -86,6 +89,7 @@ class Space(Protocol):
     Attributes
     ----------
     name : `frames` or `regions`
+    stage : what the ledger calls the loop: `networks` or `descriptors`
     sources : names of networks or descriptors, in the order of the actions' numbers
     prior : (L,) share of each class in training
     prices : what work costs on this machine
@@ -94,6 +98,7 @@ class Space(Protocol):
     """
 
     name: str
+    stage: str
 
     @property
     def sources(self) -> Sequence[str]:

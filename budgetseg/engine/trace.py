@@ -89,7 +89,10 @@ class WindowTrace:
     def from_dict(cls, stored: Mapping[str, Any]) -> "WindowTrace":
         """From JSON; ValueError where it does not fit together."""
         columns = [stored["events"][name] for name in Event._fields]
-        events = [Event(int(p), int(s), float(at), float(own), float(shared)) for p, s, at, own, shared in zip(*columns, strict=True)]
+        events = [
+            Event(int(p), int(s), float(at), float(own), float(shared))
+            for p, s, at, own, shared in zip(*columns, strict=True)
+        ]
         height, width = map(int, stored["size"])
         window = cls(
             int(stored["n_frames"]),

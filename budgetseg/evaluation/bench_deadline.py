@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.engine.request import Request
 from budgetseg.app import Labeller
 from budgetseg.app.engines import FRAMES, SUPERVOXELS
+from budgetseg.engine.request import Request
 from budgetseg.policy.episode import Selection
 from budgetseg.spaces.regions.label import label_video
-from budgetseg.types import Budget, NOTHING
+from budgetseg.types import NOTHING, Budget
 from budgetseg.video import VideoSource, open_video
 
 __all__ = ["TIMES_FLOOR", "bench_deadline", "deadline_clips", "summarise"]

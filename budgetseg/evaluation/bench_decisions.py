@@ -1,30 +1,32 @@
 """What deciding costs: the rows of `budgetseg bench decisions`.
 
-The loop runs over a real video and its foretold costs, but descriptors are drawn instead of computed, so that what
+The loop runs over a real video and its predicted costs, but descriptors are drawn instead of computed, so that what
 remains is selection, features, policy and bookkeeping, as in a live run.
 """
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from budgetseg.descriptors.calibrate import known_costs
+from budgetseg.app.strategy import counted, strategy_of
+from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import open_descriptors
-from budgetseg.engine.loop import CostClock, Outcome, run
+from budgetseg.engine.loop import Outcome, spend
 from budgetseg.evaluation.clips import CamvidDense, Street
-from budgetseg.app.strategy import counted, strategy_of
 from budgetseg.models import bundled
 from budgetseg.models.bundle import Model
 from budgetseg.policy.episode import Chooser, Episode, Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.state import World, full_cost, world_of
-from budgetseg.spaces.regions.window import MANY
+from budgetseg.simulate.table import TableState
+from budgetseg.spaces.regions.settings import RegionSettings
 from budgetseg.supervoxels import segment
+from budgetseg.timing.clock import CostClock, thread_s
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Batch, Float32
 
 __all__ = ["bench_decisions"]
@@ -47,11 +49,12 @@ def bench_decisions(
     frames, _ = Street()() if data is None else CamvidDense(data / "camvid")()
     names, networks = (NAMES, bundled("camvid", "")) if model is None else (model.classifiers.names, model.networks)
     descriptors = open_descriptors(names, networks)
-    costs = known_costs(descriptors)
+    prices = Prices.load()
+    calibrate_new(descriptors, prices)
     rows = []
     for n in sizes:
         scene = Scene.of(frames, segment(frames, n, "fast"))
-        world = world_of(scene.supervoxels.graph, price(scene, descriptors, costs))
+        world = world_of(scene.supervoxels.graph, price(scene, descriptors, prices))
         if model is None:
             full_s, first = full_cost(world, -1), Selection("unsure")
             for name, extended in (("paper", False), ("extended", True)):
@@ -91,10 +94,15 @@ def _policy(n_descriptors: int, extended: bool) -> LinearPolicy:
 def _run(world: World, budget_s: float, policy: Chooser, selection: Selection, said: Float32) -> tuple[float, Episode]:
     """CPU seconds of a run in which descriptors cost nothing, and the run."""
     episode = Episode.begin(world, N_LABELS, budget_s, selection)
+    clock, n = CostClock(), RegionSettings().batch
+    state = _Drawn(episode, said, clock)
+    began_s = thread_s()
+    spend(state, lambda own, _: policy(own.episode, n), clock, lambda: episode.left_s)
+    return thread_s() - began_s, episode
 
-    def source(episode: Episode, batch: Batch) -> Outcome:  # noqa: ARG001 - what is said depends on nothing
-        return Outcome(said[batch.regions], batch.planned_s)
 
-    started = time.thread_time()
-    run(episode, policy, source, CostClock(budget_s), n=MANY)
-    return time.thread_time() - started, episode
+class _Drawn(TableState):
+    """What is said depends on nothing; said is (N, L)."""
+
+    def do(self, batch: Batch) -> Outcome:
+        return Outcome(self._said[batch.places], batch.planned_s, np.zeros(batch.n_actions))

@@ -26,7 +26,7 @@ from budgetseg.models.bundle import Model
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy
-from budgetseg.simulation import Arena, act, play, problem_of, reward
+from budgetseg.simulate import Arena, act, play, problem_of, reward
 from budgetseg.supervoxels import segment
 from budgetseg.supervoxels.truth import count_labels
 from budgetseg.types import IGNORE, Classes, Int32

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from budgetseg.engine.request import Request
-from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
-from budgetseg.inference.ledger import Ledger
 from budgetseg.app.engines import SUPERVOXELS
 from budgetseg.app.job import Done, Job, Order
 from budgetseg.app.output import Wanted
+from budgetseg.engine.request import Request
+from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
+from budgetseg.inference.ledger import Ledger
 from budgetseg.types import Budget, Labelling, UInt8, Video
 from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 

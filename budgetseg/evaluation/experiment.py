@@ -25,7 +25,7 @@ from budgetseg.files import atomic_file
 from budgetseg.models.bundle import Model
 from budgetseg.policy.state import SPENT_S, State
 from budgetseg.policy.static import COSTS
-from budgetseg.simulation import Arena, reward
+from budgetseg.simulate import Arena, reward
 from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.types import Budget, Classes, Float32, Float64, Int32, Int64
 

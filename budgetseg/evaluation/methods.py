@@ -19,7 +19,7 @@ from budgetseg.policy.learned import SELECTIONS, learned_for
 from budgetseg.policy.state import State
 from budgetseg.policy.static import NOT_COUNTED, plan_for
 from budgetseg.policy.whole import whole_policy_for
-from budgetseg.simulation import Arena, play
+from budgetseg.simulate import Arena, play
 from budgetseg.types import Float64
 
 __all__ = ["METHODS", "Method", "lacking", "methods_named", "usual_methods"]

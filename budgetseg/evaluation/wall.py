@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.app import Labeller
+from budgetseg.app.engines import FRAMES
+from budgetseg.app.strategy import counted
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.datasets.files import FrameFiles
@@ -34,14 +37,11 @@ from budgetseg.evaluation.experiment import (
     pixels_of,
     write_results,
 )
-from budgetseg.app import Labeller
-from budgetseg.app.engines import FRAMES
-from budgetseg.app.strategy import counted
 from budgetseg.models.bundle import Model
 from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.learned import METHOD, learned_for
-from budgetseg.simulation import NOT_COUNTED
+from budgetseg.simulate import NOT_COUNTED
 from budgetseg.spaces.regions.label import label_video
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource

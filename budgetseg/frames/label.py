@@ -11,6 +11,7 @@ import numpy as np
 from budgetseg.engine.garbage import no_collection
 from budgetseg.engine.labelled import Labelled
 from budgetseg.engine.memory import LARGE, made_ready, n_bytes, room_for
+from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.frames.crew import Crew, one_thread_each
@@ -21,7 +22,6 @@ from budgetseg.frames.reading import SEARCH, Rest
 from budgetseg.frames.window import WindowRun
 from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import DOUBT
-from budgetseg.engine.plan import Plan
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource
 

@@ -15,7 +15,7 @@ from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.state import LEAST_S, LEFT_S, PACE
 from budgetseg.policy.view import allowed_actions, features_of
-from budgetseg.simulation import Arena, act, reward, worth_of
+from budgetseg.simulate import Arena, act, reward, worth_of
 from budgetseg.types import Float32
 
 __all__ = ["BudgetedVideoEnv"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from budgetseg.learning.judge import Judge
 from budgetseg.policy.features import CERTAIN
-from budgetseg.simulation import Arena, reward
+from budgetseg.simulate import Arena, reward
 from budgetseg.types import Float64
 
 __all__ = ["LEAST", "Gains", "find_gains"]

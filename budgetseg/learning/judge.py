@@ -8,7 +8,7 @@ import numpy as np
 
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.simulation import Arena, Reward, play, reward, worth_of
+from budgetseg.simulate import Arena, Reward, play, reward, worth_of
 from budgetseg.types import Float64, Int64
 
 __all__ = ["SMALL", "Judge", "Player", "Trial"]

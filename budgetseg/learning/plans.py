@@ -16,7 +16,7 @@ from budgetseg.errors import UsageError
 from budgetseg.files import atomic_file
 from budgetseg.models.bundle import Model
 from budgetseg.policy.static import COSTS, StaticPlan, read_plan
-from budgetseg.simulation import NOT_COUNTED, Arena
+from budgetseg.simulate import NOT_COUNTED, Arena
 from budgetseg.types import Float32
 
 __all__ = ["BUDGETS", "Learned", "choose_plans", "mark_of", "n_plans", "variants_of"]

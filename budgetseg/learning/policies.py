@@ -32,8 +32,8 @@ from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_featu
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
-from budgetseg.simulation import Arena
-from budgetseg.simulation.cut import clips_of
+from budgetseg.simulate import Arena
+from budgetseg.simulate.cut import clips_of
 from budgetseg.types import Float32
 
 __all__ = ["Recipe", "first_player", "first_policy", "judge_of", "judges_of", "learn_policies", "n_policies"]

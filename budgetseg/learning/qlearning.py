@@ -23,8 +23,8 @@ from budgetseg.policy.state import full_cost
 from budgetseg.policy.static import COSTS
 from budgetseg.policy.steps import uniform
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from budgetseg.simulation import Arena, reward, worth_of
-from budgetseg.simulation.script import Script, follow
+from budgetseg.simulate import Arena, reward, worth_of
+from budgetseg.simulate.script import Script, follow
 from budgetseg.types import Float32, Float64, Int64
 
 __all__ = [

@@ -10,8 +10,8 @@ import numpy as np
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.view import allowed_actions, features_of
-from budgetseg.simulation import Arena, act, advance, play, reward
-from budgetseg.simulation.simulate import play_out
+from budgetseg.simulate import Arena, act, advance, play, reward
+from budgetseg.simulate.simulate import play_out
 from budgetseg.types import Bool, Float32, Float64, Int32
 
 __all__ = ["Recipe", "Visited", "join_visited", "roll_out"]

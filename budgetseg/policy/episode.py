@@ -28,6 +28,7 @@ from budgetseg.types import Action, Batch, Float32, Float64, Int32, Int64
 
 __all__ = ["Chooser", "Episode", "Selection"]
 
+
 @dataclass(frozen=True)
 class Selection:
     """Which supervoxels are considered, and when.

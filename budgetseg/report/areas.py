@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.app.export.run import FinishedRun
+from budgetseg.app.state import read_sures
 from budgetseg.frames.evidence import Painting
 from budgetseg.frames.heard import heard
 from budgetseg.frames.label import WindowTrace
 from budgetseg.frames.plan import COPY
 from budgetseg.frames.window import PRIOR
-from budgetseg.app.export.run import FinishedRun
-from budgetseg.app.state import read_sures
 from budgetseg.report.arrays import packed
 from budgetseg.types import Int32, UInt8
 from budgetseg.video import read_index_png

@@ -7,9 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from budgetseg.app.export.run import find_runs, folders_in, read_run
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_file
-from budgetseg.app.export.run import find_runs, folders_in, read_run
 from budgetseg.report.player import player_of
 from budgetseg.report.results import tables_of
 

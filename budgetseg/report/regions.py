@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetseg.engine.known import Known
 from budgetseg.app.export.run import FinishedRun
 from budgetseg.app.state import read_state
+from budgetseg.engine.known import Known
 from budgetseg.report.arrays import packed
 from budgetseg.types import Float32, Int32, Int64, UInt8
 from budgetseg.video import read_index_png

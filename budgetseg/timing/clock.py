@@ -22,6 +22,9 @@ class Clock(ABC):
 
     def __init__(self) -> None:
         self._paused_s = 0.0
+        self._n_pauses = 0
+        self._pause_began_s = 0.0
+        self._pause_lock = Lock()
 
     @abstractmethod
     def _read_s(self) -> float:
@@ -33,12 +36,21 @@ class Clock(ABC):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """A block that does not count."""
-        began_s = self._read_s()
+        """A block that does not count: the clock runs in it, and goes on after it from where the block began.
+
+        Blocks may lie in each other, or in several threads: what they have in common is left out once.
+        """
+        with self._pause_lock:
+            if self._n_pauses == 0:
+                self._pause_began_s = self._read_s()
+            self._n_pauses += 1
         try:
             yield
         finally:
-            self._paused_s += self._read_s() - began_s
+            with self._pause_lock:
+                self._n_pauses -= 1
+                if self._n_pauses == 0:
+                    self._paused_s += self._read_s() - self._pause_began_s
 
     def charge(self, seconds: float) -> None:  # noqa: B027 - real clocks run by themselves
         """Let work of this price pass; only a simulated clock heeds it."""

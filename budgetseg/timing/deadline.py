@@ -1,17 +1,37 @@
 """Work that takes long can be cut off when its time is up."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Protocol
 
 from budgetseg.timing.clock import Clock
 
-__all__ = ["Cuttable", "LateError", "cutting_off"]
+__all__ = ["Cuttable", "Deadline", "LateError", "cutting_off"]
 
 
 class LateError(Exception):
     """Time is up, and something is still to be made."""
+
+
+@dataclass(eq=False)
+class Deadline:
+    """A moment that work must end at; it can be moved.
+
+    Attributes
+    ----------
+    clock : that it is counted by
+    at_s : seconds of the clock; infinity for no bound
+    """
+
+    clock: Clock
+    at_s: float = math.inf
+
+    def is_over(self) -> bool:
+        """Whether the moment has passed."""
+        return self.clock.now_s() > self.at_s
 
 
 class Cuttable(Protocol):

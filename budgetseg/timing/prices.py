@@ -168,7 +168,7 @@ class Prices:
             if sound and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
                 _log.info("%d prices from %s", len(rates) + len(lines), path)
                 return cls(rates, lines)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             pass  # measured again in seconds
         _log.info("no prices of this machine in %s", path)
         return cls()

@@ -37,7 +37,7 @@ class Slowdown:
         """Take in what has happened to the calling thread since it looked last."""
         with suppress(OSError, ValueError):
             computed_ns, waited_ns, _ = map(int, self._counts.read_text().split())
-            now = threading.get_ident(), computed_ns / 1e9, waited_ns / 1e9
+            now = threading.get_native_id(), computed_ns / 1e9, waited_ns / 1e9  # other numbers are given again soon
             before, self._before = self._before, now
             if before is not None and before[0] == now[0]:
                 self._add(now[1] - before[1], now[2] - before[2])

@@ -10,6 +10,7 @@ import numpy as np
 
 from budgetseg.errors import VideoError
 from budgetseg.types import UInt8, Video
+from budgetseg.video.arrays import ArrayClip
 from budgetseg.video.container import Container, open_container
 from budgetseg.video.core import Clip, Frame, Span
 from budgetseg.video.images import ImageFolder, open_folder
@@ -91,11 +92,11 @@ class VideoSource:
     @property
     def can_skip(self) -> bool:
         """Whether frames can be left out without decoding them."""
-        return isinstance(self.clip, ImageFolder)
+        return isinstance(self.clip, ImageFolder | ArrayClip)
 
     def pick(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Frames of these numbers, which rise, counted from 0 among those that would come out."""
-        if isinstance(self.clip, ImageFolder):
+        if isinstance(self.clip, ImageFolder | ArrayClip):
             indices = [self.span.start + number * self.span.stride for number in numbers]
             for frame in self.clip.pick(indices):
                 yield Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))

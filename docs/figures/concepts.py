@@ -28,7 +28,7 @@ from budgetseg.learning.policies import Recipe as PolicyRecipe
 from budgetseg.learning.train import TrainRecipe, train_model
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import learned_for
-from budgetseg.simulation import Arena, play, reward
+from budgetseg.simulate import Arena, play, reward
 from budgetseg.supervoxels import build_hierarchy, segment
 from budgetseg.types import Int32, Supervoxels, UInt8
 from budgetseg.video import blend, mark_boundaries

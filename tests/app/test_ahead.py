@@ -24,9 +24,7 @@ def test_where_nothing_is_compiled_another_process_does_it(tmp_path: Path, monke
     begin = subprocess.Popen
     monkeypatch.setattr(ahead, "_is_compiled", lambda: False)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(
-        "budgetseg.app.ahead.subprocess.Popen", lambda *_, **__: begin([sys.executable, "-c", code])
-    )
+    monkeypatch.setattr("budgetseg.app.ahead.subprocess.Popen", lambda *_, **__: begin([sys.executable, "-c", code]))
     with ahead.compiled_ahead():
         pass
     assert (tmp_path / "done").exists()

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.errors import UsageError
 from budgetseg.app.expect import budget_of, in_words
+from budgetseg.errors import UsageError
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import Expected, LearnedPolicy, expected_at

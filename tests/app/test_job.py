@@ -12,13 +12,13 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.errors import BudgetsegError
-from budgetseg.engine.request import Request
 from budgetseg.app import job as job_module
 from budgetseg.app.job import Done, Job, Order
 from budgetseg.app.loaded import LoadedModel, load
 from budgetseg.app.output import Wanted
 from budgetseg.app.trace import read_trace
+from budgetseg.engine.request import Request
+from budgetseg.errors import BudgetsegError
 from budgetseg.types import Budget, UInt8
 from budgetseg.video import open_video, read_label_pngs
 from tests.app.streets import N_FRAMES, SIZE, write_model, write_street

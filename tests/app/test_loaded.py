@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import budgetseg
-from budgetseg.errors import BudgetsegError
 from budgetseg.app import loaded as loaded_module
 from budgetseg.app.loaded import LoadedModel
+from budgetseg.errors import BudgetsegError
 from budgetseg.video import open_video
 from tests.app.streets import N_FRAMES, SIZE
 

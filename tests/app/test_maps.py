@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.spaces.regions.carry import carry
-from budgetseg.engine.plan import Plan
 from budgetseg.app.maps import confidence_of
+from budgetseg.engine.plan import Plan
+from budgetseg.spaces.regions.carry import carry
 
 
 def test_small_maps_of_few_frames_cover_all_frames_at_full_size() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.errors import OutputError
-from budgetseg.engine.plan import Plan
 from budgetseg.app.output import budget_name, check_place, plain, results_folder
 from budgetseg.app.trace import TRACE, ModelMark, Trace, VideoMark, write_trace
+from budgetseg.engine.plan import Plan
+from budgetseg.errors import OutputError
 from budgetseg.types import Budget
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from budgetseg.errors import UsageError
 from budgetseg.engine.labelled import Earlier, Labelled
-from budgetseg.engine.plan import Plan, choose_plan
-from budgetseg.engine.request import Request
 from budgetseg.spaces.regions.window import NEVER, WindowRun
+
 from budgetseg.app.loaded import LoadedModel
 from budgetseg.app.replay import replay
 from budgetseg.app.trace import Trace, VideoMark, WindowTrace
+from budgetseg.engine.plan import Plan, choose_plan
+from budgetseg.engine.request import Request
+from budgetseg.errors import UsageError
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, open_video
 from tests.app.streets import write_street

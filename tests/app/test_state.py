@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from budgetseg.engine.known import Known
 
+from budgetseg.app.state import GRAPH, KNOWN, STATE, read_state, read_sures, write_state, write_sures
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
-from budgetseg.engine.known import Known
-from budgetseg.app.state import GRAPH, KNOWN, STATE, read_state, read_sures, write_state, write_sures
 from budgetseg.supervoxels import segment
 
 

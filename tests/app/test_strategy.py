@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.errors import UsageError
-from budgetseg.policy.episode import Selection
 from budgetseg.app.strategy import strategy_of
+from budgetseg.errors import UsageError
 from budgetseg.policy import plan_policy
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import METHOD, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from budgetseg.errors import UsageError
 from budgetseg.engine.known import Step
-from budgetseg.engine.plan import Plan
+
 from budgetseg.app.trace import TRACE, ModelMark, Trace, VideoMark, WindowTrace, read_trace, write_trace
+from budgetseg.engine.plan import Plan
+from budgetseg.errors import UsageError
 from budgetseg.video import open_video
 from tests.app.streets import write_street
 from tests.models.made import HAND_MADE, random_model

@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.errors import VideoError
 from budgetseg.app.videos import Purse, find_videos, work_of
+from budgetseg.errors import VideoError
 from budgetseg.types import Budget, Video
 from budgetseg.video import write_overlay
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from budgetseg.engine.labelled import Labelled
-from budgetseg.engine.request import Request
+
 from budgetseg.app.loaded import LoadedModel
 from budgetseg.app.why import GREY, WIDTH, Strip, frames_shown, write_why
+from budgetseg.engine.request import Request
 from budgetseg.types import Budget
 from budgetseg.video import open_video, read_image
 

@@ -5,9 +5,9 @@ import pytest
 
 from budgetseg.baselines.paper import BASELINES, run_baseline
 from budgetseg.policy.state import LEFT_S, SPENT_S
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from budgetseg.types import Int32
-from tests.simulation.arenas import NAMES, random_arena
+from tests.simulate.arenas import NAMES, random_arena
 
 HAND_MADE = NAMES[:4]
 FRACTIONS = (0.01, 0.1, 0.3, 0.6, 0.95)

@@ -8,10 +8,10 @@ import pytest
 from budgetseg.baselines import static
 from budgetseg.baselines.static import Recipe, best_plan, plans_among, run_plan
 from budgetseg.policy.state import State
-from budgetseg.policy.steps import ORDERS
 from budgetseg.policy.static import StaticPlan
-from budgetseg.simulation import Arena, reward, worth_of
-from tests.simulation.arenas import random_arena
+from budgetseg.policy.steps import ORDERS
+from budgetseg.simulate import Arena, reward, worth_of
+from tests.simulate.arenas import random_arena
 
 NAMES = ("colour", "hof", "dcnn")
 

@@ -6,8 +6,8 @@ import pytest
 from budgetseg.baselines.wholes import run_wholes
 from budgetseg.policy.state import LEFT_S, SPENT_S
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from budgetseg.simulation import Arena
-from tests.simulation.arenas import NAMES, random_arena
+from budgetseg.simulate import Arena
+from tests.simulate.arenas import NAMES, random_arena
 
 AMONG = ("mbh", "colour", "hof")  # another order than the model's
 FRACTIONS = (0.01, 0.1, 0.3, 0.6, 0.95)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from budgetseg.cli.complete import NAMES, one_of
-from budgetseg.evaluation.experiment import RUNS
-from budgetseg.engine.request import SCOPES
-from budgetseg.policy.steps import ORDERS
 from budgetseg.app.engines import ENGINES
 from budgetseg.app.export.formats import FORMATS
 from budgetseg.app.strategy import POLICIES
+from budgetseg.cli.complete import NAMES, one_of
+from budgetseg.engine.request import SCOPES
+from budgetseg.evaluation.experiment import RUNS
 from budgetseg.models.find import bundled_models
 from budgetseg.policy.static import COSTS
+from budgetseg.policy.steps import ORDERS
 from budgetseg.supervoxels.tiers import TIERS
 
 TAKEN = {

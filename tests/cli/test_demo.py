@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from budgetseg.app import loaded
 from budgetseg.cli.app import app
 from budgetseg.datasets import synthetic
-from budgetseg.app import loaded
 from tests.app.streets import write_street
 
 

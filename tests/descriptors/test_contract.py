@@ -7,11 +7,11 @@ import pytest
 
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.core import Descriptor, Numbering, Resource, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.models import bundled
 from budgetseg.supervoxels import neighbourhood_graph, segment
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Int32, Supervoxels, UInt8
 
 NAMES = [*BUILT_IN, "dcnn"]
@@ -45,7 +45,7 @@ def sample(scene: Scene) -> list[int]:
 def vectors(
     scene: Scene, descriptor: Descriptor, regions: Iterable[int], limit_bytes: int = 1 << 30
 ) -> dict[int, Float32]:
-    live = LiveDescriptors(scene, [descriptor], CostModel(), limit_bytes)
+    live = LiveDescriptors(scene, [descriptor], Prices(), limit_bytes)
     return {region: live.compute(region, descriptor.name).vector for region in regions}
 
 
@@ -67,14 +67,14 @@ def test_different_regions_have_different_vectors(descriptor: Descriptor, street
 
 
 def test_the_same_region_has_the_same_vector_again(descriptor: Descriptor, street: Scene) -> None:
-    live = LiveDescriptors(street, [descriptor], CostModel())
+    live = LiveDescriptors(street, [descriptor], Prices())
     for region in sample(street):
         first, second = (live.compute(region, descriptor.name).vector for _ in range(2))
         assert np.array_equal(first, second)
 
 
 def test_a_caller_may_change_the_vector_it_got(descriptor: Descriptor, street: Scene) -> None:
-    live = LiveDescriptors(street, [descriptor], CostModel())
+    live = LiveDescriptors(street, [descriptor], Prices())
     first = live.compute(0, descriptor.name).vector
     kept = first.copy()
     first[:] = -1
@@ -94,7 +94,7 @@ def test_vectors_do_not_depend_on_what_is_kept(descriptor: Descriptor, street: S
 def test_vectors_do_not_depend_on_the_other_descriptors_in_use(
     descriptor: Descriptor, everything: list[Descriptor], street: Scene
 ) -> None:
-    live, together = LiveDescriptors(street, everything, CostModel()), {}
+    live, together = LiveDescriptors(street, everything, Prices()), {}
     for region in sample(street):
         found = {name: live.compute(region, name).vector for name in NAMES}
         together[region] = found[descriptor.name]

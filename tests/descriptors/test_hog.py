@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from budgetseg.descriptors.agreed_frames import agreed_frames
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.live import LiveDescriptors
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Float64, Int32
 from tests.descriptors.plain import BOXES, gradient_votes, moving, patches_along, scene_of, still, texture
 from tests.supervoxels.volumes import few, id_volumes, noise, parts_of
@@ -19,7 +19,7 @@ Point = tuple[int, int, int]
 
 
 def live(scene: Scene) -> LiveDescriptors:
-    return LiveDescriptors(scene, [Hog()], CostModel())
+    return LiveDescriptors(scene, [Hog()], Prices())
 
 
 def described(scene: Scene, region: int) -> Float32:

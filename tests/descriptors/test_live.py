@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors, Spent
 from budgetseg.supervoxels import neighbourhood_graph
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Supervoxels
 
 GREY_S, STEP_S, OWN_S = 4.0, 2.0, 1.0
@@ -83,7 +83,7 @@ def make_live(limit_bytes: int = 1 << 20) -> LiveDescriptors:
     frames = np.random.default_rng(0).integers(0, 256, (6, 2, 2, 3), np.uint8)
     ids = np.repeat(np.array([0, 0, 1, 1, 2, 3], np.int32), 4).reshape(6, 2, 2)
     scene = Scene.of(frames, Supervoxels(ids, neighbourhood_graph(ids)))
-    clock, costs = Clock(), CostModel()
+    clock, costs = Clock(), Prices()
     for name, work, seconds in (("grey", 4, GREY_S), ("step", 4, STEP_S), ("change", 1, OWN_S)):
         costs.observe(name, work, seconds)
     return LiveDescriptors(scene, [Change(clock)], costs, limit_bytes, clock)
@@ -164,7 +164,7 @@ def calls_of(live: LiveDescriptors) -> Iterator[tuple[int, str]]:
 
 
 def test_every_resource_comes_before_those_that_need_it(street: Scene, descriptors: list[Descriptor]) -> None:
-    live = LiveDescriptors(street, descriptors, CostModel())
+    live = LiveDescriptors(street, descriptors, Prices())
     resources = {resource.kind: resource for descriptor in descriptors for resource in descriptor.resources}
     for region, name in calls_of(live):
         known: set[Key] = set()
@@ -176,7 +176,7 @@ def test_every_resource_comes_before_those_that_need_it(street: Scene, descripto
 
 @pytest.mark.parametrize("limit_bytes", [200_000, 1 << 30])
 def test_threads_give_the_vectors_of_one_thread(limit_bytes: int, street: Scene, descriptors: list[Descriptor]) -> None:
-    alone, together = (LiveDescriptors(street, descriptors, CostModel(), limit) for limit in (1 << 30, limit_bytes))
+    alone, together = (LiveDescriptors(street, descriptors, Prices(), limit) for limit in (1 << 30, limit_bytes))
     calls = list(calls_of(alone))
     with ThreadPoolExecutor(4) as pool:
         vectors = list(pool.map(lambda call: together.compute(*call).vector, calls))
@@ -219,7 +219,7 @@ def test_threads_that_need_the_same_share_the_work() -> None:
     ids = np.zeros((4, 2, 2), np.int32)
     ids[:, 1] = 1
     scene = Scene.of(np.arange(48, dtype=np.uint8).reshape(4, 2, 2, 3), Supervoxels(ids, neighbourhood_graph(ids)))
-    live = LiveDescriptors(scene, [Frames()], CostModel())
+    live = LiveDescriptors(scene, [Frames()], Prices())
     with ThreadPoolExecutor(2) as pool:  # one that waited for the other would leave it alone at the barrier
         spent = list(pool.map(lambda region: live.compute(region, "frames"), (0, 1)))
     assert [len(own.shared_s) for own in spent] == [2, 2]

@@ -9,10 +9,10 @@ import pytest
 from budgetseg.descriptors import measure as measure_module
 from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.core import Descriptor, Key, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.table import Costs
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32
 
 Measured = tuple[dict[str, Float32], Costs]
@@ -39,7 +39,7 @@ def test_values_are_those_of_each_one_computed_by_itself(
         rows = values[descriptor.name]
         assert (str(rows.dtype), rows.shape) == ("float32", (len(street.supervoxels), descriptor.length))
         for region in range(0, len(street.supervoxels), 5):
-            alone = LiveDescriptors(street, [descriptor], CostModel()).compute(region, descriptor.name)
+            alone = LiveDescriptors(street, [descriptor], Prices()).compute(region, descriptor.name)
             assert np.array_equal(rows[region], alone.vector), (descriptor.name, region)
 
 

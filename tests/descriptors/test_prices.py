@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.calibrate import calibrate
 from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.motion.histograms import Hof
@@ -19,6 +18,7 @@ from budgetseg.descriptors.prices import needs_of, price, workload
 from budgetseg.descriptors.table import Costs
 from budgetseg.errors import UsageError
 from budgetseg.supervoxels import neighbourhood_graph, segment
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Int32, Supervoxels
 
 
@@ -65,9 +65,9 @@ class Plugged(Descriptor):
         return np.array([len(inputs)], np.float32)
 
 
-def known(names: Sequence[str]) -> CostModel:
+def known(names: Sequence[str]) -> Prices:
     """A made-up price for every name."""
-    costs = CostModel()
+    costs = Prices()
     for k, name in enumerate(names):
         for work in (10.0, 1000.0, 100.0):
             costs.observe(name, work, 1e-5 * (k + 1) + 1e-8 * work)
@@ -79,7 +79,7 @@ def names_of(descriptors: Sequence[Descriptor]) -> list[str]:
     return [*(descriptor.name for descriptor in descriptors), *dict.fromkeys(kinds)]
 
 
-def one_by_one(scene: Scene, descriptors: Sequence[Descriptor], costs: CostModel) -> Costs:
+def one_by_one(scene: Scene, descriptors: Sequence[Descriptor], costs: Prices) -> Costs:
     """The same prices, by what a single call would cost."""
     live = LiveDescriptors(scene, descriptors, costs, limit_bytes=0)
     resources = {resource.kind: resource for descriptor in descriptors for resource in descriptor.resources}
@@ -135,7 +135,7 @@ def test_prices_are_right_for_any_lives(descriptors: list[Descriptor], lengths: 
 def test_the_price_of_a_pair_is_what_a_call_is_foretold_to_cost(
     long_street: Scene, descriptors: list[Descriptor]
 ) -> None:
-    costs = CostModel()
+    costs = Prices()
     calibrate(descriptors, costs)
     prices = price(long_street, descriptors, costs)
     live = LiveDescriptors(long_street, descriptors, costs)
@@ -163,7 +163,7 @@ def test_prices_are_at_pace_one(street: Scene) -> None:
 
 
 def test_what_was_never_seen_costs_nothing(street: Scene) -> None:
-    prices = price(street, [Plugged()], CostModel())
+    prices = price(street, [Plugged()], Prices())
     assert not prices.private_s.any()
     assert not prices.resource_s.any()
 
@@ -214,5 +214,5 @@ def test_a_class_that_replaces_a_plain_form_is_asked_for_it(kind: type[Descripto
     assert (Heavy().works(street) == 7).all()
     assert needs_of(street, [Alone()])[1].items.tolist() == [0] * len(street.supervoxels)
     assert needs_of(street, [Heavy()])[1].items.tolist() == needs_of(street, [kind()])[1].items.tolist()
-    plain, twice = (LiveDescriptors(street, [one()], CostModel()).compute(3, kind.name).vector for one in (kind, Twice))
+    plain, twice = (LiveDescriptors(street, [one()], Prices()).compute(3, kind.name).vector for one in (kind, Twice))
     assert np.array_equal(twice, 2 * plain)

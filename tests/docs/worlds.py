@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from budgetseg.app.export.formats import export
 from budgetseg.descriptors.registry import HAND_MADE as NAMES
 from budgetseg.descriptors.table import write_table
-from budgetseg.policy.episode import Selection
-from budgetseg.app.export.formats import export
 from budgetseg.models.bundle import save_model
 from budgetseg.policy import plan_policy
-from budgetseg.simulation import Arena, play, reward, worth_of
+from budgetseg.policy.episode import Selection
+from budgetseg.simulate import Arena, play, reward, worth_of
 from tests.app.streets import write_model, write_street
 from tests.models.made import HAND_MADE, random_model, random_table
 from tests.report.worlds import label_street

@@ -8,17 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.episode import Episode, Selection
-from budgetseg.engine.loop import CostClock, TableSource
+from budgetseg.policy.features import fill_features
 from budgetseg.policy.state import ENABLED
 from budgetseg.policy.steps import ORDERS, price
-from budgetseg.policy import LinearPolicy, plan_policy, random_policy
-from budgetseg.policy.features import fill_features
-from budgetseg.types import Batch, Float32
+from budgetseg.types import Float32
 from tests.graphs import graph_of
 from tests.policy.plain import PlainRun
 from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
-from tests.models.made import HAND_MADE, random_model, random_table
 
 GOLDEN = Path(__file__).with_name("golden_trace.json")
 
@@ -166,12 +164,12 @@ def test_decisions_taken_together_are_all_different_and_fit(order: str, n: int) 
         video = made_video(seed)
         policy, budget_s = any_policy(video, seed, extended=True), 0.5 * video.full_s
         episode = video.begin(budget_s, Selection(order), seed)
-        while len((batch := policy(episode, n)).regions):
-            assert len(set(batch.regions.tolist())) == len(batch.regions) <= n
+        while len((batch := policy(episode, n)).places):
+            assert len(set(batch.places.tolist())) == len(batch.places) <= n
             assert batch.planned_s.sum() <= episode.left_s + 1e-9
-            has = episode.state.subsets[batch.regions]
-            assert not (has >> batch.descriptors & 1).any()
-            said = video.said[batch.regions, has | 1 << batch.descriptors]
+            has = episode.state.subsets[batch.places]
+            assert not (has >> batch.sources & 1).any()
+            said = video.said[batch.places, has | 1 << batch.sources]
             episode.receive_all(batch, said, batch.planned_s)
         assert episode.spent_s <= budget_s
         alone = video.begin(budget_s, Selection(order), seed)
@@ -184,7 +182,7 @@ def test_no_more_are_taken_together_than_the_seconds_asked_for() -> None:
     for most_s in (0.0, 0.5, 2.0, 5.0):
         batch = plan_policy([0, 1, 2], 3, 4)(video.begin(EVERYTHING), 15, most_s)
         assert batch.planned_s[:-1].sum() < max(most_s, 1e-9)
-        assert batch.planned_s.sum() >= most_s or len(batch.regions) == 15
+        assert batch.planned_s.sum() >= most_s or len(batch.places) == 15
 
 
 def test_what_a_state_knows_of_costs_is_what_they_are() -> None:
@@ -217,26 +215,6 @@ def test_sharing_never_costs_more() -> None:
         assert alone.spent_s == pytest.approx(
             video.costs.private_s.sum() + video.costs.resource_s[video.costs.needed].sum()
         )
-
-
-def test_a_table_says_what_h_says_of_it() -> None:
-    table, model = random_table(HAND_MADE), random_model(HAND_MADE)
-    place = np.zeros((40, model.classifiers.lengths[0]), np.float32)
-    source = TableSource.of(model.classifiers, dict(table.values), place)
-    video = Made(table.graph, table.costs, source.said)
-    episode = video.begin(EVERYTHING)
-    region = 7
-    for descriptor in (2, 0):
-        batch = Batch(np.array([region]), np.array([descriptor]), np.array([episode.cost_s(region, descriptor)]))
-        outcome = source(episode, batch)
-        assert np.array_equal(outcome.spent_s, batch.planned_s)
-        video.compute(episode, region, descriptor)
-    assert np.array_equal(outcome.said[0], source.said[region, 0b101])
-
-
-def test_a_cost_clock_counts_down() -> None:
-    clock = CostClock(3.0)
-    assert [clock.pay(1.0), clock.pay(2.5)] == [2.0, -0.5]
 
 
 def golden_trace() -> dict[str, object]:

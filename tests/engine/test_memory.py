@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetseg.errors import OutputError
 from budgetseg.engine import memory as space
+from budgetseg.errors import OutputError
 
 
 @pytest.mark.parametrize("value", [0, 7])

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from budgetseg.app import Labeller
 from budgetseg.evaluation import bench_deadline as module
 from budgetseg.evaluation.bench_deadline import bench_deadline, deadline_clips, summarise
-from budgetseg.app import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.video import open_video
 from tests.app.streets import write_model, write_street

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from budgetseg.app.job import Job
+from budgetseg.app.loaded import load
 from budgetseg.cli.demo import SEED
 from budgetseg.datasets import open_dataset
 from budgetseg.datasets.synthetic import render
 from budgetseg.evaluation.demo import NO_BOUND, label_street
-from budgetseg.app.job import Job
-from budgetseg.app.loaded import load
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.video import open_video, read_label_pngs

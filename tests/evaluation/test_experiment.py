@@ -31,7 +31,7 @@ from budgetseg.evaluation.methods import METHODS
 from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from budgetseg.simulation import Arena, Reward, reward
+from budgetseg.simulate import Arena, Reward, reward
 from budgetseg.types import Budget, Classes
 from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
 

@@ -12,8 +12,8 @@ from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from budgetseg.simulation import Arena
-from budgetseg.simulation.simulate import NOT_ASKED
+from budgetseg.simulate import Arena
+from budgetseg.simulate.simulate import NOT_ASKED
 from tests.models.made import HAND_MADE, random_model, random_table
 
 NAMES = tuple(HAND_MADE)

@@ -6,10 +6,10 @@ import numpy as np
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.registry import open_networks
+from budgetseg.engine.request import Request
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import label_frames
 from budgetseg.frames.warm import calibrate_frames, warm_up_frames
-from budgetseg.engine.request import Request
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.types import IGNORE, Budget

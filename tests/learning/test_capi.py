@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.policy.episode import Selection
 from budgetseg.learning.capi import Recipe, Round, _towards, classify, iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.rollouts import Visited
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from budgetseg.types import Float32, Float64, Int64
 from tests.learning.toys import NAMES, toy_arena
 

@@ -12,12 +12,12 @@ pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env
 
 from budgetseg.errors import UsageError
-from budgetseg.policy.episode import Selection
 from budgetseg.learning.env import BudgetedVideoEnv
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
-from budgetseg.simulation import Arena, play, reward, worth_of
-from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
+from budgetseg.simulate import Arena, play, reward, worth_of
+from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 D, L = len(NAMES), 3
 ARENAS = [random_arena(n, seed) for seed, n in enumerate((20, 30, 25))]

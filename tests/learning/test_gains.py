@@ -9,8 +9,8 @@ import pytest
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.learning.gains import LEAST, Gains, find_gains
 from budgetseg.learning.judge import Judge
-from budgetseg.simulation import Arena
-from tests.simulation.arenas import MODEL, NAMES, table_with_needs
+from budgetseg.simulate import Arena
+from tests.simulate.arenas import MODEL, NAMES, table_with_needs
 
 TABLES = [table_with_needs(25, seed) for seed in (0, 1)]
 ARENAS = [Arena.of(MODEL, table) for table in TABLES]

@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.policy.episode import Selection
 from budgetseg.learning.capi import Round
 from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import Player
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import plan_policy
 
 PLAYER = Player(plan_policy([0], 1, 2), Selection())

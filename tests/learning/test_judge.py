@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
-from budgetseg.policy.episode import Selection
 from budgetseg.learning.judge import Judge, Player, Trial
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import plan_policy, random_policy
-from budgetseg.simulation import play, reward
+from budgetseg.simulate import play, reward
 from tests.learning.toys import NAMES, toy_arena
-from tests.simulation.arenas import NAMES as EVERY
-from tests.simulation.arenas import random_arena
+from tests.simulate.arenas import NAMES as EVERY
+from tests.simulate.arenas import random_arena
 
 LARGE_FIRST = Selection("large", reopen=False)
 COLOUR, HOF = (Player(plan_policy([d], 4, 3), LARGE_FIRST) for d in (0, 2))

@@ -7,7 +7,7 @@ from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.policies import _better, first_player
 from budgetseg.policy.learned import SELECTIONS
 from budgetseg.policy.linear import LinearPolicy
-from tests.simulation.arenas import NAMES, random_arena, told_truth
+from tests.simulate.arenas import NAMES, random_arena, told_truth
 
 HAND_MADE = NAMES[:4]
 

@@ -11,8 +11,8 @@ import pytest
 from budgetseg.baselines.static import Recipe, Scored, best_plan
 from budgetseg.learning.plans import BUDGETS, Learned, _read, choose_plans, mark_of, n_plans, variants_of
 from budgetseg.policy.static import StaticPlan
-from budgetseg.simulation import Arena
-from tests.simulation.arenas import MODEL, NAMES, table_with_needs
+from budgetseg.simulate import Arena
+from tests.simulate.arenas import MODEL, NAMES, table_with_needs
 
 HAND_MADE = ("colour", "hog", "hof", "mbh")
 

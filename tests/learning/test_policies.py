@@ -21,8 +21,8 @@ from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.view import features_of
-from budgetseg.simulation import Arena
-from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
+from budgetseg.simulate import Arena
+from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 HAND_MADE = NAMES[:4]
 CAPI = CapiRecipe((0.1, 0.5), n_rounds=1, rollouts=RolloutRecipe(2, 1))

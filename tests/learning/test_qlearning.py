@@ -15,7 +15,6 @@ from budgetseg.crf.learning import Recipe as CrfRecipe
 from budgetseg.descriptors.describe import Plan
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import read_table
-from budgetseg.policy.state import SPENT_S
 from budgetseg.learning import qlearning
 from budgetseg.learning.plans import BUDGETS, Learned
 from budgetseg.learning.qlearning import (
@@ -30,12 +29,13 @@ from budgetseg.learning.qlearning import (
 )
 from budgetseg.learning.train import TrainRecipe, read_fitted, train_model
 from budgetseg.models.bundle import load_model
+from budgetseg.policy.state import SPENT_S
 from budgetseg.policy.whole import N_BINS, WholePolicy
-from budgetseg.simulation import Arena, reward, worth_of
+from budgetseg.simulate import Arena, reward, worth_of
 from budgetseg.types import Float64
 from tests.learning.scenes import write_scenes
 from tests.learning.streets import priced
-from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
+from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 AMONG = ("hof", "colour", "dcnn")
 BALANCE = 0.5

@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.policy.episode import Selection
 from budgetseg.learning import rollouts
 from budgetseg.learning.judge import Judge, Player, Trial
 from budgetseg.learning.rollouts import Recipe, Visited, join_visited, roll_out
+from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, random_policy
 from budgetseg.policy.view import allowed_actions, features_of
-from budgetseg.simulation import act, advance, play, reward
-from budgetseg.simulation.simulate import play_out
+from budgetseg.simulate import act, advance, play, reward
+from budgetseg.simulate.simulate import play_out
 from tests.learning.toys import NAMES, toy_arena
-from tests.simulation.arenas import NAMES as EVERY
-from tests.simulation.arenas import random_arena
+from tests.simulate.arenas import NAMES as EVERY
+from tests.simulate.arenas import random_arena
 
 ALL = 10**6
 ORDERS = ("random", "unsure", "wanted")

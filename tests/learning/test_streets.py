@@ -9,7 +9,6 @@ import pytest
 
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.evaluation.methods import methods_named
-from budgetseg.policy.state import State
 from budgetseg.learning.capi import Recipe as CapiRecipe
 from budgetseg.learning.capi import iterate
 from budgetseg.learning.judge import Judge, Player
@@ -20,8 +19,9 @@ from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import SELECTIONS
 from budgetseg.policy.linear import random_policy
-from budgetseg.simulation import Arena, reward, worth_of
-from budgetseg.simulation.simulate import NOT_ASKED
+from budgetseg.policy.state import State
+from budgetseg.simulate import Arena, reward, worth_of
+from budgetseg.simulate.simulate import NOT_ASKED
 from budgetseg.types import Bool, Float32, Int32
 from tests.learning.streets import MOVING, NAMES, STILL, TEST, TRAIN, learn_streets, street_table
 

@@ -9,8 +9,8 @@ from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import first_player
 from budgetseg.learning.uses import SPARE, uses_by_budget
-from budgetseg.simulation import Arena
-from tests.simulation.arenas import NAMES, random_arena, told_truth
+from budgetseg.simulate import Arena
+from tests.simulate.arenas import NAMES, random_arena, told_truth
 
 
 def harmed_by_colour(arena: Arena) -> Arena:

@@ -7,7 +7,7 @@ import numpy as np
 
 from budgetseg.descriptors.table import Costs, VideoTable
 from budgetseg.models.bundle import Model
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from budgetseg.types import Float32, Int64
 from tests.graphs import graph_of
 from tests.models.made import random_model

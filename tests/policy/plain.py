@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from budgetseg.policy.episode import Episode
-from budgetseg.policy.state import ENABLED
 from budgetseg.policy.linear import LinearPolicy
+from budgetseg.policy.state import ENABLED
 from budgetseg.types import Float64
 from tests.policy.worlds import Made
 

@@ -6,9 +6,9 @@ import pytest
 from budgetseg.errors import UsageError
 from budgetseg.policy import steps
 from budgetseg.policy.episode import Episode, Selection
+from budgetseg.policy.linear import choose
 from budgetseg.policy.state import BUSY, CANDIDATE, FINISHED
 from budgetseg.policy.steps import ORDERS
-from budgetseg.policy.linear import choose
 from tests.policy.worlds import EVERYTHING, any_policy, made_video
 
 
@@ -45,7 +45,7 @@ def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
         assert same(by_handle, direct)
         copy = direct.copy()  # a handle does not keep it
         expected = choose(copy.handle, policy.weights, policy.extended, policy.noise, number, True)
-        assert policy(by_handle.copy()).choices == ([] if expected[0] < 0 else [expected])
+        assert policy(by_handle.copy()).actions == ([] if expected[0] < 0 else [expected])
 
 
 def test_a_copy_goes_its_own_way() -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from budgetseg.policy.episode import Episode, Selection
+from budgetseg.policy.features import EXTRAS, feature_names, fill_features, n_features
 from budgetseg.policy.state import LEFT_S
 from budgetseg.policy.steps import price
-from budgetseg.policy.features import EXTRAS, feature_names, fill_features, n_features
 from budgetseg.types import Float32
 from tests.graphs import graph_of
 from tests.policy.plain import PlainRun

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chisquare
 
 from budgetseg.descriptors.table import Costs
-from budgetseg.policy.episode import Episode, Selection
 from budgetseg.engine.loop import TableSource
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
+from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.view import allowed_actions, features_of
 from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
@@ -156,8 +156,8 @@ def test_time_changes_at_once_who_is_wanted_most(seed: int) -> None:
     policy = LinearPolicy(weights, extended=True)
     episode, chosen = video.begin(2 * video.full_s, Selection("wanted"), shared=False), Counter[int]()
     while len((batch := policy(episode.copy())).regions):
-        assert batch.choices[0] == most_wanted(episode, policy)
-        chosen[int(batch.descriptors[0])] += 1
+        assert batch.actions[0] == most_wanted(episode, policy)
+        chosen[int(batch.sources[0])] += 1
         batch = policy(episode)
         episode.receive_all(batch, *TableSource(video.said)(episode, batch))
     assert len(chosen) == 3
@@ -177,7 +177,7 @@ def test_who_shares_what_was_paid_for_is_ranked_again_at_once(seed: int) -> None
     policy, episode = LinearPolicy(weights, extended=True), video.begin(2 * video.full_s, Selection("wanted"))
     n_chosen = 0
     while len((batch := policy(episode.copy())).regions):
-        assert batch.choices[0] == most_wanted(episode, policy)
+        assert batch.actions[0] == most_wanted(episode, policy)
         batch, n_chosen = policy(episode), n_chosen + 1
         episode.receive_all(batch, *TableSource(video.said)(episode, batch))
     assert n_chosen > 60
@@ -193,8 +193,8 @@ def test_what_there_was_no_time_for_is_wanted_again_when_there_is() -> None:
         episode.left_s = left_s
         largest = most_wanted(episode.copy(), policy)
         batch = policy(episode)
-        assert batch.descriptors[0] == largest[1] == expected
-        assert video.graph.sizes[batch.regions[0]] == video.graph.sizes[largest[0]]
+        assert batch.sources[0] == largest[1] == expected
+        assert video.graph.sizes[batch.places[0]] == video.graph.sizes[largest[0]]
         episode.receive_all(batch, *TableSource(video.said)(episode, batch))
 
 
@@ -205,7 +205,7 @@ def test_looking_at_everyone_changes_no_decision() -> None:
         for looks in (False, True):
             episode, choices = video.begin(0.6 * video.full_s, Selection("wanted"), seed), list[tuple[int, int]]()
             while len((batch := policy(episode)).regions):
-                choices += batch.choices
+                choices += batch.actions
                 episode.receive_all(batch, *TableSource(video.said)(episode, batch))
                 for region in range(15 if looks else 0):
                     features_of(episode, region, extended=True)

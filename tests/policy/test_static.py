@@ -8,8 +8,8 @@ import pytest
 from budgetseg.errors import UsageError
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.static import StaticPlan, plan_for, read_plan
-from budgetseg.simulation import play
-from tests.simulation.arenas import NAMES, random_arena
+from budgetseg.simulate import play
+from tests.simulate.arenas import NAMES, random_arena
 
 HAND_MADE = NAMES[:4]
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
+from budgetseg.engine.loop import TableSource
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.heap import BELOW, NOWHERE
-from budgetseg.engine.loop import TableSource
 from budgetseg.policy.state import AGAIN, BUSY, CANDIDATE, FINISHED, N_FINISHED, UNSEEN, State
 from budgetseg.policy.steps import ORDERS, uniform
 from tests.graphs import graph_of

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.state import copy_state
-from budgetseg.policy import plan_policy
 from budgetseg.policy.view import allowed_actions, features_of
 from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from budgetseg.descriptors.table import Costs
 from budgetseg.policy.episode import Episode, Selection
-from budgetseg.engine.loop import CostClock, Outcome, TableSource, run
-from budgetseg.policy.state import unshared, world_of
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.types import Action, Batch, Float32, Graph
+from budgetseg.policy.state import unshared, world_of
+from budgetseg.simulate.table import play_plain
+from budgetseg.types import Action, Float32, Graph
 from tests.graphs import random_graph
 
 EVERYTHING = float("inf")
@@ -46,17 +46,12 @@ class Made:
     def compute(self, episode: Episode, region: int, descriptor: int) -> None:
         """One descriptor, as the loop does it."""
         said = self.said[region, episode.state.subsets[region] | 1 << descriptor]
-        episode.receive((region, descriptor), said, episode.start((region, descriptor)))
+        action = Action(region, descriptor)
+        episode.receive(action, said, episode.start(action))
 
     def run(self, episode: Episode, policy: LinearPolicy, n: int = 1) -> list[tuple[Action, float]]:
         """To the end, with n decisions at a time; what was computed, and what it cost."""
-        made: list[tuple[Action, float]] = []
-
-        def record(batch: Batch, outcome: Outcome) -> None:
-            made.extend(zip(batch.choices, outcome.spent_s.tolist(), strict=True))
-
-        run(episode, policy, TableSource(self.said), CostClock(episode.left_s), record, n)
-        return made
+        return play_plain(episode, self.said, policy, n)
 
 
 def made_video(seed: int, n: int = 15, n_descriptors: int = 3, n_labels: int = 4, n_edges: int | None = None) -> Made:

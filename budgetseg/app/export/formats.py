@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.errors import UsageError
-from budgetseg.files import atomic_folder
 from budgetseg.app.export.rle import run_lengths, to_text
 from budgetseg.app.export.run import FinishedRun, find_runs, read_run
+from budgetseg.errors import UsageError
+from budgetseg.files import atomic_folder
 from budgetseg.types import IGNORE, UInt8
 from budgetseg.video import read_index_png, write_index_png
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.errors import UsageError
 from budgetseg.app.trace import TRACE, Trace, read_trace
+from budgetseg.errors import UsageError
 from budgetseg.types import Classes
 from budgetseg.video import list_images
 

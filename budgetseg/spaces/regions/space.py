@@ -66,6 +66,7 @@ class Regions:
     settings: RegionSettings = field(default_factory=RegionSettings)
 
     name = "regions"
+    stage = "descriptors"
 
     @property
     def sources(self) -> Sequence[str]:

@@ -27,7 +27,7 @@ from budgetseg.spaces.regions.ladder import cheapest, given_up, smaller
 from budgetseg.spaces.regions.paint import paint
 from budgetseg.spaces.regions.worker import Worker
 from budgetseg.supervoxels import Segmenter
-from budgetseg.timing.deadline import Cuttable, LateError
+from budgetseg.timing.deadline import Cuttable, Deadline, LateError
 from budgetseg.timing.ledger import Account
 from budgetseg.types import Action, Batch, Int32, Supervoxels, UInt8
 
@@ -70,15 +70,24 @@ class RegionState:
         self._memory: Memory | None = None
         self._episode: Episode | None = None
         self._n_found = len(window.span)
-        self._until_s = np.inf
+        self._deadline = Deadline(account.clock)
+        self._is_prepared = False
+        self._prepared_s = 0.0
         self.scene: Scene | None = None
 
     # Making ready
 
-    def prepare(self, end_s: float) -> bool:
-        """Read and cut the window, once; False where no label can be made of it by `end_s`."""
-        if self.scene is not None:
-            return True
+    def prepare(self, end_s: float, last_s: float) -> bool:  # noqa: ARG002 - the largest budget decides for all
+        """Read and cut the window, once; False where no label can be made of it by `last_s`."""
+        if self._is_prepared:
+            return self.scene is not None
+        self._is_prepared = True
+        began_s = self._account.clock.now_s()
+        is_ready = self._read_and_cut(last_s)
+        self._prepared_s = self._account.clock.now_s() - began_s
+        return is_ready
+
+    def _read_and_cut(self, end_s: float) -> bool:
         frames, is_late = self._read(end_s)
         if len(frames) == 0 and not is_late:
             self._n_found = 0  # the video has ended before it said so
@@ -223,7 +232,7 @@ class RegionState:
         for d, (descriptor, own) in enumerate(zip(descriptors, space.descriptors, strict=True)):
             self._enabled &= -1 if descriptor is own else ~(1 << d)
         self._live = LiveDescriptors(self.scene, descriptors, prices, timer=self._account.clock.now_s)
-        self._live.late = lambda: self._account.clock.now_s() > self._until_s
+        self._live.late = self._deadline.is_over  # not a method of this state: nobody would collect the ring
         self._worker = Worker(self._live, h, self._account.clock, space.settings, space.guarded)
         costs = price(self.scene, descriptors, prices)
         self._keys = [(kind, index) for kind, n in costs.kinds.items() for index in range(n)]
@@ -279,7 +288,7 @@ class RegionState:
         episode = self.episode
         episode.pace = slowdown
         episode.left_s = left_s / self._space.margins.action
-        self._until_s = self._account.clock.now_s() + left_s
+        self._deadline.at_s = self._account.clock.now_s() + left_s
         return self._policy(episode, settings.batch, settings.batch_s)
 
     def do(self, batch: Batch) -> Outcome:
@@ -295,10 +304,10 @@ class RegionState:
             else:
                 self._drop(actions[k], why)
         there = done_of(batch, outcome)
-        is_chosen = np.isin(self.episode.state.status[batch.places], (BUSY, AGAIN))
-        for k in np.flatnonzero(~is_chosen).tolist():
-            self.episode.withdraw(actions[k].place)  # it is done by a list, and was not chosen
         done = batch if not outcome.missing else batch.take(there)
+        is_chosen = np.isin(self.episode.state.status[done.places], (BUSY, AGAIN))
+        for place in done.places[~is_chosen].tolist():
+            self.episode.withdraw(place)  # it is done by a list, and was not chosen
         self.episode.receive_all(done, outcome.values[there], outcome.spent_s[there])
 
     def cuttable(self) -> Sequence[Cuttable]:
@@ -320,9 +329,12 @@ class RegionState:
         self.episode.lose([own for own, key in keys.items() if key not in cache and not cache.is_in_the_making(key)])
         self.episode.give_up(action.place)
 
-    def full_s(self) -> float:
-        """Predicted seconds of all descriptors of the window."""
-        return full_cost(self._world, self._enabled) * self._space.prices.slowdown.factor
+    def full_s(self, scope: str) -> float:
+        """Predicted seconds of all descriptors of the window; with reading and the end, where the scope is `total`."""
+        if not self.prepare(np.inf, np.inf):
+            return 0.0
+        seconds = full_cost(self._world, self._enabled) * self._space.prices.slowdown.factor
+        return seconds if scope != "total" else seconds + self._prepared_s + self.finish_s()
 
     def next_s(self) -> float:
         """Predicted seconds of the cheapest descriptor that was not computed; 0 where all were."""

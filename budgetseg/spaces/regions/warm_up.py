@@ -7,64 +7,90 @@ from dataclasses import replace
 import numpy as np
 
 from budgetseg.datasets.synthetic import render
-from budgetseg.spaces.regions.space import Engine
-from budgetseg.spaces.regions.window import WindowRun
+from budgetseg.engine.loop import spend
+from budgetseg.engine.request import Request
+from budgetseg.engine.window import Window
+from budgetseg.spaces.regions.space import Regions
+from budgetseg.spaces.regions.state import RegionState
 from budgetseg.timing.clock import WallClock
 from budgetseg.timing.ledger import Account, Ledger
 from budgetseg.timing.prices import Prices
+from budgetseg.types import Action, Batch, Budget
+from budgetseg.video.arrays import ArrayClip
+from budgetseg.video.core import Span
+from budgetseg.video.read import VideoSource
 
-__all__ = ["calibrate_stages", "warm_up"]
+__all__ = ["calibrate", "warm_up"]
 
 _log = logging.getLogger(__name__)
 
-Left = Callable[[], float]
-"""Seconds left, whenever it is asked."""
-
-SIZES = ((160, 120), (320, 240), (480, 360))
-N_FRAMES = 9
-DENSITY = 30  # supervoxels a frame
-SHORT_S = 0.05  # of computing descriptors
-FEW = 30  # descriptors: it goes on until so many were computed, however long it takes to compile them
+Sizes = tuple[tuple[int, int], ...]
 
 
-def warm_up(engine: Engine) -> None:
+def warm_up(space: Regions) -> None:
     """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
-    run = _label(replace(engine, prices=Prices()), (160, 120), 4, _few)
-    episode = run.episode.copy()
+    state = _label(replace(space, prices=Prices()), (160, 120), 4, _until_computed(30))
+    episode = state.episode.copy()
     episode.cost_s(0, 0)  # what only some runs come to, and should not have to compile
     episode.withdraw(0)
     episode.give_up(0)
 
 
-def calibrate_stages(engine: Engine) -> bool:
+def calibrate(
+    space: Regions, sizes: Sizes = ((160, 120), (320, 240), (480, 360)), n_frames: int = 9, seconds: float = 0.05
+) -> bool:
     """Time the stages on rendered streets, unless it was done before; whether it was now. Call `warm_up` first."""
-    if engine.painting(1)[0] in engine.prices and engine.cutting(1, (1, 1))[0] in engine.prices:
+    if space.painting(1)[0] in space.prices and space.cutting(1, (1, 1))[0] in space.prices:
         return False
     _log.info("stages are timed on rendered streets")
-    for size in SIZES:
-        _label(engine, size, N_FRAMES, _short)
+    for size in sizes:
+        _label(space, size, n_frames, _for_seconds(seconds))
     return True
 
 
-def _few(run: WindowRun) -> Left:
-    """Plenty of seconds left, until a few more descriptors were computed."""
-    enough = len(run.trace) + FEW
-    return lambda: 10.0 if len(run.trace) < enough else -1.0
+Left = Callable[[], float]
+"""Seconds left, whenever it is asked."""
 
 
-def _short(_: WindowRun) -> Left:
-    """Seconds that are left of a short time that begins now."""
-    clock = WallClock()
-    return lambda: SHORT_S - clock.now_s()
+def _until_computed(n: int) -> Callable[[list[Action]], Left]:
+    """Plenty of seconds left, until n more descriptors were computed, however long it takes to compile them."""
+
+    def begin(done: list[Action]) -> Left:
+        enough = len(done) + n
+        return lambda: 10.0 if len(done) < enough else -1.0
+
+    return begin
 
 
-def _label(engine: Engine, size: tuple[int, int], n_frames: int, begin: Callable[[WindowRun], Left]) -> WindowRun:
+def _for_seconds(seconds: float) -> Callable[[list[Action]], Left]:
+    """Seconds left of a short time that begins when descriptors do."""
+
+    def begin(_: list[Action]) -> Left:
+        clock = WallClock()
+        return lambda: seconds - clock.now_s()
+
+    return begin
+
+
+def _label(
+    space: Regions, size: tuple[int, int], n_frames: int, begin: Callable[[list[Action]], Left], density: float = 30.0
+) -> RegionState:
+    """Label a street twice: the second time the CRF begins with the first labels."""
     video, _ = render(0, n_frames, size)
-    run = WindowRun(engine, video.frames, Account(WallClock(), engine.prices, Ledger(None)))
-    run.prepare(DENSITY * n_frames)
-    out = np.empty(video.shape, np.uint8)
+    source = VideoSource(ArrayClip(video.frames), Span(), size)
+    request = Request((Budget(np.inf),), density=density)
+    plan = space.plan(source, request)
+    account = Account(WallClock(), space.prices, Ledger(None))
+    window = Window(0, range(n_frames), space.reader(source, plan), is_last=True)
+    state = space.open(window, source, request, plan, account)
+    state.prepare(np.inf, np.inf)
+    done, out = list[Action](), np.empty(video.shape, np.uint8)
+
+    def choose(own: RegionState, left_s: float) -> Batch:
+        return own.choose(left_s)
+
     for _ in range(2):
-        run.spend(begin(run))
-        run.close()
-        run.paint(out)
-    return run
+        left_s = begin(done)
+        spend(state, choose, account.clock, left_s, lambda batch, *_: done.extend(batch.actions), space.threads)
+        state.finish(np.inf, out)
+    return state

@@ -16,7 +16,7 @@ from budgetseg.policy.episode import Episode
 from budgetseg.spaces.regions.settings import RegionSettings
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.deadline import LateError
-from budgetseg.types import Batch, Float32, Float64, Int32, Int64
+from budgetseg.types import Batch, Float32, Int32, Int64
 
 __all__ = ["Worker"]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.engine.request import Request
 from budgetseg.app.job import Job, Order
 from budgetseg.app.loaded import LoadedModel
+from budgetseg.engine.request import Request
 from budgetseg.types import Budget
 
 

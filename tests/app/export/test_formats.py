@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from pycocotools.coco import COCO
 
-from budgetseg.datasets.camvid_classes import CLASSES
-from budgetseg.errors import UsageError
 from budgetseg.app.export import formats
 from budgetseg.app.export.formats import CITYSCAPES, SYNONYMS, export, voc_palette
 from budgetseg.app.export.run import FinishedRun, read_run
+from budgetseg.datasets.camvid_classes import CLASSES
+from budgetseg.errors import UsageError
 from budgetseg.video import read_index_png, read_label_pngs
 
 # Its compiled part is older than the numpy here.

@@ -7,11 +7,11 @@ import pytest
 
 from budgetseg.descriptors.cells import cell_sums
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.motion.histograms import Hof, Mbh, describe_tracks
 from budgetseg.descriptors.motion.tracks import TrackPoints, spans_of_tracks
 from budgetseg.descriptors.pointers import FrameArray
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Float64
 from budgetseg.video.flow import flow_reduction, optical_flow
 from tests.descriptors.plain import (
@@ -33,7 +33,7 @@ MOVES = [(3, 0), (3, 3), (0, 3), (-3, 3), (-3, 0), (-3, -3), (0, -3), (3, -3)]
 
 
 def live(scene: Scene) -> LiveDescriptors:
-    return LiveDescriptors(scene, [Hof(), Mbh()], CostModel())
+    return LiveDescriptors(scene, [Hof(), Mbh()], Prices())
 
 
 def described(scene: Scene, region: int, name: str) -> Float32:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.motion.histograms import Hof
 from budgetseg.descriptors.motion.tracks import Flow, TrackPoints, Tracks, flow_work, spans_of_tracks, track_work
 from budgetseg.descriptors.pointers import FrameArray
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Float64, Int32
 from tests.descriptors.plain import moving, scene_of, track_list
 
@@ -107,7 +107,7 @@ def test_a_point_moves_by_the_vector_of_its_square_of_pixels(height: int, width:
 
 def test_tracks_of_a_moving_texture_follow_it() -> None:
     scene = scene_of(moving((12, 120, 160), (3, -2)))
-    live = LiveDescriptors(scene, [Hof()], CostModel())
+    live = LiveDescriptors(scene, [Hof()], Prices())
     live.compute(0, "hof")
     tracks = live.cache.peek([("tracks", 0)])[0]
     assert isinstance(tracks, TrackPoints)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.network.card import Card
 from budgetseg.descriptors.network.descriptor import NetworkDescriptor
@@ -13,6 +12,7 @@ from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.models import bundled
 from budgetseg.supervoxels.graph import neighbourhood_graph
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Int32, Supervoxels
 from tests.descriptors.network.models import save_mixer
 from tests.supervoxels.volumes import few, id_volumes, noise, parts_of
@@ -33,7 +33,7 @@ def scene_of(ids: Int32) -> Scene:
 
 
 def live(scene: Scene, *descriptors: NetworkDescriptor) -> LiveDescriptors:
-    return LiveDescriptors(scene, descriptors, CostModel())
+    return LiveDescriptors(scene, descriptors, Prices())
 
 
 def pooled(scene: Scene, network: OnnxNetwork, region: int) -> Float32:
@@ -86,7 +86,7 @@ def test_threads_do_not_change_the_vector() -> None:
     ids[:, 9:20, 11:30] = 1
     scene, folder = scene_of(ids), bundled("camvid", "")
     one, two = (
-        LiveDescriptors(scene, open_descriptors(["dcnn"], folder, threads), CostModel()).compute(1, "dcnn").vector
+        LiveDescriptors(scene, open_descriptors(["dcnn"], folder, threads), Prices()).compute(1, "dcnn").vector
         for threads in (1, 2)
     )
     assert np.array_equal(one, two)
@@ -96,7 +96,7 @@ def test_threads_do_not_change_the_vector() -> None:
 def test_the_bundled_networks_describe_frames_of_another_size(name: str) -> None:
     ids = np.zeros((2, 240, 320), np.int32)
     ids[:, 120:] = 1
-    on_demand = LiveDescriptors(scene_of(ids), open_descriptors([name], bundled("camvid", "")), CostModel())
+    on_demand = LiveDescriptors(scene_of(ids), open_descriptors([name], bundled("camvid", "")), Prices())
     for region in (0, 1):
         vector = on_demand.compute(region, name).vector
         assert vector.shape == (11,)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from budgetseg.timing.deadline import LateError
 from budgetseg.descriptors.network.card import Card, read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import ModelError
 from budgetseg.models import bundled
+from budgetseg.timing.deadline import LateError
 from budgetseg.types import Float32, UInt8
 from tests.descriptors.network.models import (
     DOUBLE,

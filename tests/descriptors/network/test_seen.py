@@ -9,13 +9,13 @@ import pytest
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.network.seen import CARD, NO_FOLD, frame_digest, seen_frames, stand_ins
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.errors import ModelError
 from budgetseg.models import bundled
 from budgetseg.supervoxels import neighbourhood_graph
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Supervoxels, UInt8
 from budgetseg.video import read_image
 from tests.descriptors.network.models import noise, save_mixer
@@ -89,7 +89,7 @@ def test_descriptors_for_training_ask_the_stand_ins(folder: Path) -> None:
     scene = Scene.of(frames, Supervoxels(ids, neighbourhood_graph(ids)))
 
     def shares(of: UInt8 | None) -> list[float]:
-        live = LiveDescriptors(scene, open_descriptors(["net"], folder, frames=of), CostModel())
+        live = LiveDescriptors(scene, open_descriptors(["net"], folder, frames=of), Prices())
         said = np.stack([live.compute(frame, "net").vector for frame in range(9)])
         found: list[float] = (said / (frames / 255).mean(axis=(1, 2))).mean(axis=1).tolist()
         return found

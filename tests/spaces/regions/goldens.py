@@ -14,15 +14,15 @@ from typing import Any
 import cv2
 import numpy as np
 
+from budgetseg.app.strategy import strategy_of
 from budgetseg.datasets.synthetic import CLASSES, render
 from budgetseg.descriptors.core import Descriptor, Scene, Value
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.engine.request import Request
+from budgetseg.engine.run import run
 from budgetseg.engine.trace import Finish
-from budgetseg.app.strategy import strategy_of
 from budgetseg.machine import cpu_model
 from budgetseg.models.bundle import Model, load_model
-from budgetseg.engine.run import run
 from budgetseg.spaces.regions.space import Regions
 from budgetseg.timing.clock import CostClock
 from budgetseg.timing.prices import FIELDS, Prices

@@ -7,11 +7,11 @@ import pytest
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.spaces.regions.closing import STAGES, Closing
-from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.stages import StageCosts
 from budgetseg.policy.state import State, new_state, world_of
+from budgetseg.spaces.regions.closing import STAGES, Closing
+from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.types import Float32, Int32
 from tests.models.made import HAND_MADE, random_model, random_table
 

@@ -8,28 +8,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.spaces.regions.label import label_video
+from budgetseg.spaces.regions.window import MANY, WindowRun
 
+from budgetseg.app import Labeller
 from budgetseg.descriptors.calibrate import known_costs
 from budgetseg.descriptors.core import Scene
-from budgetseg.timing.deadline import LateError
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.table import VideoTable
-from budgetseg.errors import UsageError
-from budgetseg.evaluation.experiment import label_table
-from budgetseg.spaces.regions.carry import worked_on
-from budgetseg.spaces.regions.space import Engine
-from budgetseg.policy.episode import Chooser, Episode, Selection
-from budgetseg.spaces.regions.label import label_video
-from budgetseg.engine.labelled import Earlier, Labelled
-from budgetseg.inference.ledger import Ledger
 from budgetseg.engine.plan import LADDER, Plan
 from budgetseg.engine.request import Request
+from budgetseg.errors import UsageError
+from budgetseg.evaluation.experiment import label_table
+from budgetseg.inference.ledger import Ledger
 from budgetseg.inference.stages import StageCosts
-from budgetseg.spaces.regions.warm_up import warm_up
-from budgetseg.spaces.regions.window import MANY, WindowRun
-from budgetseg.app import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
+from budgetseg.policy.episode import Chooser, Episode, Selection
+from budgetseg.spaces.regions.carry import worked_on
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.warm_up import warm_up
+from budgetseg.timing.deadline import LateError
 from budgetseg.types import Batch, Budget, UInt8
 from budgetseg.video import Frame, VideoSource, open_video
 from budgetseg.video.container import Container

@@ -13,32 +13,32 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budgetseg.descriptors.costs import CostModel
+from budgetseg.spaces.regions.window import MANY, WindowRun
 
+from budgetseg.app import Labeller
 from budgetseg.classifiers.samples import place_of
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors.calibrate import calibrate, known_costs
 from budgetseg.descriptors.core import Descriptor, Resource, Scene
-from budgetseg.descriptors.costs import CostModel
-from budgetseg.timing.deadline import LateError
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN
 from budgetseg.descriptors.table import VideoTable
+from budgetseg.engine.loop import CostClock, TableSource
+from budgetseg.engine.loop import run as run_loop
 from budgetseg.evaluation.experiment import label_table
 from budgetseg.inference import live as live_module
 from budgetseg.inference import window as window_module
-from budgetseg.spaces.regions.closing import Closed, Closing
-from budgetseg.spaces.regions.space import Engine
-from budgetseg.policy.episode import Chooser, Episode, Selection
 from budgetseg.inference.ledger import Ledger
-from budgetseg.engine.loop import CostClock, TableSource
-from budgetseg.engine.loop import run as run_loop
 from budgetseg.inference.stages import StageCosts
-from budgetseg.spaces.regions.window import MANY, WindowRun
-from budgetseg.app import Labeller
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy import plan_policy, random_policy
+from budgetseg.policy.episode import Chooser, Episode, Selection
+from budgetseg.spaces.regions.closing import Closed, Closing
+from budgetseg.spaces.regions.space import Engine
+from budgetseg.timing.deadline import LateError
 from budgetseg.types import Float32, UInt8
 from tests.app.streets import write_model
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budgetseg.descriptors.costs import CostModel
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.datasets.synthetic import CLASSES, render
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import BUILT_IN
 from budgetseg.inference import live as live_module
 from budgetseg.policy.episode import Episode
-from budgetseg.spaces.regions.worker import LATE, LiveSource
 from budgetseg.policy.state import world_of
+from budgetseg.spaces.regions.worker import LATE, LiveSource
 from budgetseg.supervoxels import segment
 from budgetseg.types import Action, Batch, Float32
 from tests.models.made import random_model

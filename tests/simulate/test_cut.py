@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from budgetseg.policy.linear import random_policy
-from budgetseg.simulation import Arena, play, reward
-from budgetseg.simulation.cut import clips_of
+from budgetseg.simulate import Arena, play, reward
+from budgetseg.simulate.cut import clips_of
 from budgetseg.types import Int64
-from tests.simulation.arenas import NAMES, random_arena
+from tests.simulate.arenas import NAMES, random_arena
 
 D = len(NAMES)
 

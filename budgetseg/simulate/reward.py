@@ -8,7 +8,7 @@ from budgetseg.crf import Memory, expand
 from budgetseg.crf.potentials import Evidence, make_potentials
 from budgetseg.crf.problem import Problem
 from budgetseg.policy.state import State
-from budgetseg.simulation.arena import Arena
+from budgetseg.simulate.arena import Arena
 from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.types import Float64, Int32, Int64
 

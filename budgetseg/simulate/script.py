@@ -9,7 +9,7 @@ from budgetseg.policy.episode import Episode
 from budgetseg.policy.handle import attach, inlined
 from budgetseg.policy.state import LEAST_S, LEFT_S, PACE
 from budgetseg.policy.steps import cost_of
-from budgetseg.simulation.simulate import NOT_ASKED, look_up
+from budgetseg.simulate.simulate import NOT_ASKED, look_up
 from budgetseg.types import Float32, Float64, Int32, Int64
 
 __all__ = ["Script", "follow"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from budgetseg.policy.state import world_of
-from budgetseg.simulation.arena import Arena
+from budgetseg.simulate.arena import Arena
 from budgetseg.types import Graph, Int64
 
 __all__ = ["clips_of"]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from budgetseg.policy.episode import Episode, Selection
-from budgetseg.types import Batch, Action
-from budgetseg.engine.loop import CostClock, TableSource, run
-from budgetseg.policy.steps import ORDERS
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
-from budgetseg.simulation import Arena, act, play
-from budgetseg.simulation.simulate import no_times
-from tests.simulation.arenas import NAMES, random_arena
+from budgetseg.policy.steps import ORDERS
+from budgetseg.simulate import Arena, act, play
+from budgetseg.simulate.simulate import no_times
+from budgetseg.simulate.table import play_plain
+from budgetseg.types import Action, Batch
+from tests.simulate.arenas import NAMES, random_arena
 
 D, L = len(NAMES), 3
 
@@ -30,10 +30,7 @@ POLICIES = {
 
 
 def plain_run(episode: Episode, policy: LinearPolicy, arena: Arena) -> list[Action]:
-    choices: list[Action] = []
-    clock = CostClock(episode.left_s)
-    run(episode, policy, TableSource(arena.said), clock, lambda batch, _: choices.extend(batch.choices))
-    return choices
+    return [action for action, _ in play_plain(episode, arena.said, policy)]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -81,7 +78,7 @@ def test_an_action_is_what_the_loop_would_have_done(action: int) -> None:
     if action == D:
         plain.finish(region)
     else:
-        batch = Batch(np.array([region]), np.array([action]), np.array([plain.start((region, action))]))
+        batch = Batch(np.array([region]), np.array([action]), np.array([plain.start(Action(region, action))]))
         plain.receive_all(batch, *TableSource(arena.said)(plain, batch))
     for name in ours.state._fields:
         assert np.array_equal(getattr(ours.state, name), getattr(plain.state, name)), name

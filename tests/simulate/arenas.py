@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from budgetseg.descriptors.table import Costs, VideoTable
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from tests.models.made import HAND_MADE, random_model, random_table
 
 FULL = {**HAND_MADE, "dcnn": 3}

@@ -9,9 +9,9 @@ from budgetseg.classifiers.samples import place_of
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.policy.state import ENABLED, unshared
-from budgetseg.simulation import Arena
+from budgetseg.simulate import Arena
 from tests.models.made import HAND_MADE, random_model
-from tests.simulation.arenas import FULL, MODEL, NAMES, random_arena, table_with_needs
+from tests.simulate.arenas import FULL, MODEL, NAMES, random_arena, table_with_needs
 
 
 def in_order(table: VideoTable, names: list[str]) -> VideoTable:

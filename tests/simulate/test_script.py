@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from budgetseg.simulation.script import Script, follow
-from budgetseg.simulation.simulate import no_times
-from tests.simulation.arenas import NAMES, random_arena
+from budgetseg.simulate.script import Script, follow
+from budgetseg.simulate.simulate import no_times
+from tests.simulate.arenas import NAMES, random_arena
 
 D = len(NAMES)
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from budgetseg.crf import Memory
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.policy.state import State
 from budgetseg.policy.linear import random_policy
-from budgetseg.simulation import Arena, Reward, play, reward, worth_of
-from tests.simulation.arenas import MODEL, NAMES, random_arena, table_with_needs
+from budgetseg.policy.state import State
+from budgetseg.simulate import Arena, Reward, play, reward, worth_of
+from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 
 def end_of(arena: Arena, fraction: float, seed: int = 0) -> State:

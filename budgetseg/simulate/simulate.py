@@ -1,4 +1,4 @@
-"""The loop of `inference.loop` over a table, with the clock that the costs tell, in one compiled call."""
+"""The loop over a table, in one compiled call: the twin of `table.play_plain`, held to it decision by decision."""
 
 import numpy as np
 from numba import njit

@@ -1,0 +1,190 @@
+"""Predictions of several key frames about one frame, fused into one.
+
+Work is done in cells (h, w), and only where classes meet: a mean of predictions has the class that all of them have.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from budgetseg.propagate.cells import argmax, between, confidence_of
+from budgetseg.propagate.settings import Propagation
+from budgetseg.types import Float32, UInt8
+
+__all__ = ["Fused", "Source", "confidence_at", "fuse", "n_neighbours", "neighbours"]
+
+MIXED = 255
+"""Marks a cell in which classes meet."""
+
+
+class Source(NamedTuple):
+    """What one key frame tells about another frame.
+
+    Attributes
+    ----------
+    probabilities : (h, w, L), of the key frame
+    top : (h, w), its most probable classes
+    grey : (h, w), the key frame
+    chain : (h, w, 2), from the other frame to the key frame
+    weight : of the key frame; 0 leaves it out
+    """
+
+    probabilities: Float32
+    top: UInt8
+    grey: Float32
+    chain: Float32
+    weight: float
+
+
+class Fused(NamedTuple):
+    """What all key frames together tell about a frame.
+
+    Attributes
+    ----------
+    probabilities : (h, w, L), where classes meet; 0 elsewhere
+    top : (h, w), the most probable classes
+    """
+
+    probabilities: Float32
+    top: UInt8
+
+
+def neighbours(keys: Sequence[Sequence[int]], n_frames: int, reach: int) -> list[list[tuple[int, int]]]:
+    """Fusion neighbours of each frame: (network, key frame) pairs.
+
+    A frame fuses the nearest key frame on each side and all within `reach` frames; a key frame fuses itself and those
+    within reach. Of networks that are not the dearest that was asked, only key frames within reach count. Where `reach`
+    is 0, frames are too far apart to share evidence: a key frame uses itself alone, other frames the nearest key frames
+    of every network.
+
+    Parameters
+    ----------
+    keys : key frames of each network, rising; networks from the cheapest to the dearest
+    n_frames : of the window
+    reach : in frames
+    """
+    alone = set[int]().union(*keys) if reach == 0 else set[int]()
+    dearest = max((network for network, places in enumerate(keys) if places), default=0)
+    found: list[list[tuple[int, int]]] = [[] for _ in range(n_frames)]
+    for network, places in enumerate(keys):
+        is_best = network == dearest or reach == 0
+        for t, own in enumerate(found):
+            first, end = bisect_left(places, t - reach), bisect_right(places, t + reach)
+            after = bisect_left(places, t)
+            if is_best and t not in alone and (after == len(places) or places[after] != t):
+                first, end = min(first, max(after - 1, 0)), max(end, min(after + 1, len(places)))
+            own.extend((network, key) for key in places[first:end])
+    return found
+
+
+def n_neighbours(frames_per_key: float, reach: int) -> float:
+    """About how many key frames a frame fuses, itself alone not counted, where every so many are key frames."""
+    every = max(frames_per_key, 1.0)
+    return (2 * reach + 1) / every if reach >= 1 and every < reach + 1 else 2.0 - 2.0 / every
+
+
+def fuse(grey: Float32, sources: Sequence[Source], settings: Propagation) -> Fused:
+    """What key frames, one at least, tell about a frame of `grey` cells (h, w)."""
+    top = np.empty(grey.shape, np.uint8)
+    for k, source in enumerate(sources):
+        _agree(top, source, k > 0)
+    needed = _where_classes_meet(top)
+    total = np.zeros(sources[0].probabilities.shape, np.float32)
+    trust = np.zeros(grey.shape, np.float32)
+    for source in sources:
+        _add(total, trust, needed, grey, source, settings.contrast, settings.outside)
+    _finish(total, trust, needed, top)
+    return Fused(total, top)
+
+
+@njit(cache=True, nogil=True)
+def confidence_at(probabilities: Float32, nearest: UInt8, chain: Float32) -> UInt8:
+    """The share of the most probable class in every cell, (h, w), 255 for all.
+
+    Where nothing was fused, since all agree, it is that of the `nearest` key frame.
+    """
+    h, w = nearest.shape
+    share = confidence_of(probabilities)
+    for y in range(h):
+        for x in range(w):
+            if share[y, x] == 0:
+                y0, y1, fy = between(y + chain[y, x, 1], h)
+                x0, x1, fx = between(x + chain[y, x, 0], w)
+                share[y, x] = nearest[y1 if fy > 0.5 else y0, x1 if fx > 0.5 else x0]
+    return share
+
+
+@njit(cache=True, nogil=True)
+def _agree(top, source, again):  # type: ignore[no-untyped-def]
+    """Write to `top` the class of all cells that a cell is made of, MIXED where they differ.
+
+    A mean of probabilities has the class that all of them have, so such a cell need not be worked out.
+    """
+    if source.weight == 0:
+        return
+    (h, w), classes, chain = top.shape, source.top, source.chain
+    for y in range(h):
+        for x in range(w):
+            y0, y1, _ = between(y + chain[y, x, 1], h)
+            x0, x1, _ = between(x + chain[y, x, 0], w)
+            label = classes[y0, x0]
+            same = label == classes[y0, x1] and label == classes[y1, x0] and label == classes[y1, x1]
+            if again:
+                same = same and label == top[y, x]
+            top[y, x] = label if same else MIXED
+
+
+@njit(cache=True, nogil=True)
+def _where_classes_meet(top):  # type: ignore[no-untyped-def]
+    """Cells that are mixed, or have a neighbour of another class, (h, w)."""
+    h, w = top.shape
+    meet = np.zeros((h, w), np.bool_)
+    for y in range(h):
+        y1 = min(y + 1, h - 1)
+        for x in range(w):
+            x1, label = min(x + 1, w - 1), top[y, x]
+            if label == MIXED or label != top[y, x1] or label != top[y1, x] or label != top[y1, x1]:
+                meet[y, x] = meet[y, x1] = meet[y1, x] = meet[y1, x1] = True
+    return meet
+
+
+@njit(cache=True, nogil=True)
+def _add(total, trust, needed, grey, source, contrast, outside):  # type: ignore[no-untyped-def]
+    """Add a key frame to cells, weighted by how alike it looks there: what is hidden does not look alike."""
+    if source.weight == 0:
+        return
+    p, seen, chain = source.probabilities, source.grey, source.chain
+    h, w, n_labels = p.shape
+    one, contrast, outside = np.float32(1), np.float32(contrast), np.float32(outside)
+    weight = np.float32(source.weight)
+    for y in range(h):
+        for x in range(w):
+            if not needed[y, x]:
+                continue
+            at_y, at_x = y + chain[y, x, 1], x + chain[y, x, 0]
+            y0, y1, fy = between(at_y, h)
+            x0, x1, fx = between(at_x, w)
+            a, b, c, d = (one - fy) * (one - fx), (one - fy) * fx, fy * (one - fx), fy * fx
+            there = a * seen[y0, x0] + b * seen[y0, x1] + c * seen[y1, x0] + d * seen[y1, x1]
+            trusted = weight / (one + abs(there - grey[y, x]) / contrast)
+            if not (-1 < at_y < h and -1 < at_x < w):
+                trusted *= outside
+            a, b, c, d = a * trusted, b * trusted, c * trusted, d * trusted
+            for k in range(n_labels):
+                total[y, x, k] += a * p[y0, x0, k] + b * p[y0, x1, k] + c * p[y1, x0, k] + d * p[y1, x1, k]
+            trust[y, x] += trusted
+
+
+@njit(cache=True, nogil=True)
+def _finish(total, trust, needed, top):  # type: ignore[no-untyped-def]
+    h, w, n_labels = total.shape
+    for y in range(h):
+        for x in range(w):
+            if needed[y, x]:
+                share = np.float32(1) / trust[y, x]
+                for k in range(n_labels):
+                    total[y, x, k] *= share
+                top[y, x] = argmax(total, y, x)

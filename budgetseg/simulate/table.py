@@ -1,0 +1,60 @@
+"""The loop over a table: what every source would say of every place is known, and nothing is computed.
+
+`simulate` does the same in one compiled call; this is the plain form that it is held to.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from budgetseg.engine.loop import Outcome, spend
+from budgetseg.policy.episode import Chooser, Episode
+from budgetseg.timing.clock import CostClock
+from budgetseg.timing.deadline import Cuttable
+from budgetseg.types import Action, Batch, Float32
+
+__all__ = ["TableState", "play_plain"]
+
+
+class TableState:
+    """An episode whose outcomes are looked up, at the price that was predicted.
+
+    Parameters
+    ----------
+    episode : where the loop stands
+    said : (N, 2^D, L) float32, H's probabilities given every subset of the descriptors
+    clock : is charged
+    """
+
+    def __init__(self, episode: Episode, said: Float32, clock: CostClock) -> None:
+        self.episode = episode
+        self._said = said
+        self._clock = clock
+
+    def do(self, batch: Batch) -> Outcome:
+        """Look a batch up."""
+        subsets = self.episode.state.subsets[batch.places] | 1 << batch.sources
+        self._clock.charge(float(batch.planned_s.sum()))
+        return Outcome(self._said[batch.places, subsets], batch.planned_s, np.zeros(batch.n_actions))
+
+    def add(self, batch: Batch, outcome: Outcome) -> None:
+        """Tell the episode, which also counts down what is left."""
+        self.episode.receive_all(batch, outcome.values, outcome.spent_s)
+
+    def cuttable(self) -> Sequence[Cuttable]:
+        """Nothing takes long."""
+        return ()
+
+
+def play_plain(episode: Episode, said: Float32, policy: Chooser, n: int = 1) -> list[tuple[Action, float]]:
+    """Run an episode to its end, n decisions at a time; what was done, and what each cost."""
+    clock, done = CostClock(), list[tuple[Action, float]]()
+
+    def record(batch: Batch, outcome: Outcome, _: float) -> None:
+        done.extend(zip(batch.actions, outcome.spent_s.tolist(), strict=True))
+
+    def choose(state: TableState, _: float) -> Batch:
+        return policy(state.episode, n)
+
+    spend(TableState(episode, said, clock), choose, clock, lambda: episode.left_s, record)
+    return done

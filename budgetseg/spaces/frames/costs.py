@@ -1,0 +1,64 @@
+"""What labelling a window by frames costs, predicted from prices: flow, networks, fusing, painting."""
+
+from dataclasses import dataclass
+
+from budgetseg.timing.prices import Prices
+
+__all__ = ["COPY", "FLOW", "FrameCosts"]
+
+FLOW = "flow"
+"""Predictions are carried along optical flow, and fused."""
+COPY = "copy"
+"""Labels are those of the nearest key frame, as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameCosts:
+    """Predicted seconds of each kind of work in a window, all threads taking part.
+
+    Attributes
+    ----------
+    prices : what work costs on this machine
+    n_pixels : of a frame of the video
+    n_cells : of a network's output
+    threads : that work
+    """
+
+    prices: Prices
+    n_pixels: int
+    n_cells: int
+    threads: int
+
+    def key(self, work: str) -> str:
+        """What a kind of work is priced by: several threads share memory, so that each is slower."""
+        return f"frames {work} {self.threads}"
+
+    def flow_s(self, n_pairs: int) -> float:
+        """To find the flow between so many pairs of frames."""
+        return self.prices.predict(self.key("flow"), float(n_pairs * self.n_pixels))
+
+    def fuse_s(self, n_sources: float) -> float:
+        """To carry and fuse so many key frames, counted once for each frame that they are fused into."""
+        return self.prices.predict(self.key("fusing"), n_sources * self.n_cells)
+
+    def paint_s(self, n_frames: float) -> float:
+        """To paint so many frames."""
+        return self.prices.predict(self.key("pixels"), n_frames * self.n_pixels)
+
+    def edges_s(self, n_frames: float) -> float:
+        """To let the labels of so many frames follow edges, on top of painting them."""
+        return self.prices.predict(self.key("edges"), n_frames * self.n_pixels)
+
+    def copy_s(self, n_frames: float) -> float:
+        """To copy the labels of so many frames."""
+        return self.prices.predict(self.key("copies"), n_frames * self.n_pixels)
+
+    def network_s(self, network: str) -> float:
+        """For one thread to run a network on a frame, while the others do so too."""
+        return self.prices.predict(self.key(network), 1.0)
+
+    def finish_s(self, n_frames: int, n_keys: float, n_sources: float, carry: str, edges: bool) -> float:
+        """From the last prediction to labels of all frames; `n_sources` as of `fuse_s`."""
+        n_painted = n_keys if carry == COPY else n_frames
+        seconds = self.paint_s(n_painted) + edges * self.edges_s(n_painted) + self.copy_s(n_frames - n_painted)
+        return seconds + (0.0 if carry == COPY else self.fuse_s(n_sources))

@@ -1,0 +1,114 @@
+"""What to do within a budget: which network, on how many key frames, which frames to read, how to carry predictions."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from budgetseg.engine.plan import STRIDES, Plan
+from budgetseg.propagate.fusion import n_neighbours
+from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
+from budgetseg.spaces.frames.settings import FrameSettings, Losses
+from budgetseg.timing.margins import Margins
+
+__all__ = ["Options", "choose", "loss", "qualities"]
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What there is to choose from in a window, and what is there already.
+
+    Attributes
+    ----------
+    n_frames : of the window
+    size : height and width of a frame
+    networks : names, from the cheapest to the dearest; those that failed are left out
+    have : by network, frames that it has seen
+    strides : every how many frames one may be read
+    carries : how predictions may come to other frames
+    read_s : by stride, seconds to read what is still to be read
+    n_pairs : by stride, pairs of frames between which flow is still to be found
+    gap : how far apart neighbouring frames lie, in frames of usual video
+    """
+
+    n_frames: int
+    size: tuple[int, int]
+    networks: Sequence[str]
+    have: Mapping[str, int] = field(default_factory=dict)
+    strides: Sequence[int] = STRIDES
+    carries: Sequence[str] = (FLOW, COPY)
+    read_s: Mapping[int, float] = field(default_factory=dict)
+    n_pairs: Mapping[int, int] = field(default_factory=dict)
+    gap: float = 1.0
+
+
+def choose(
+    options: Options, left_s: float, costs: FrameCosts, settings: FrameSettings, margins: Margins
+) -> Plan | None:
+    """The plan that promises most of those that fit; None where none does.
+
+    Among them is each network on every frame, with nothing carried: no plan is taken that promises less.
+    """
+    plans = _plans(options, left_s, costs, settings, margins)
+    return max((plan for plan in plans if plan.cost_s <= left_s), key=lambda plan: plan.score, default=None)
+
+
+def _plans(
+    options: Options, left_s: float, costs: FrameCosts, settings: FrameSettings, margins: Margins
+) -> Iterator[Plan]:
+    n_frames, reach = options.n_frames, int(settings.propagation.reach / options.gap)
+    better = qualities({name: costs.network_s(name) for name in options.networks}, settings.losses)
+    for stride, carry, edges in product(options.strides, options.carries, (False, True)):
+        n_read = -(-n_frames // stride)
+        flow_s = costs.flow_s(options.n_pairs.get(stride, n_read - 1)) if carry == FLOW else 0.0
+        ready_s = options.read_s.get(stride, 0.0) + flow_s
+        if ready_s >= left_s and ready_s > 0:
+            continue
+        for network in options.networks:
+            key_s = max(costs.network_s(network) / costs.threads, 1e-9)
+            have, n_keys, end_s = options.have.get(network, 0), n_read, 0.0
+            for _ in range(3):  # the end costs more the more key frames there are: too few, too many, enough
+                n_sources = n_frames * n_neighbours(n_frames / n_keys, reach)
+                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_sources, carry, edges)
+                more = min((left_s - ready_s - end_s) / key_s, float(n_frames))
+                n_keys = max(1, have, min(n_read, have + int(max(more, 0.0))))
+            cost_s = ready_s + end_s + max(n_keys - have, 0) * key_s
+            lost = loss(n_frames / n_keys - 1, stride - 1, carry, options.gap, settings.losses)
+            score = better[network] - lost + edges * settings.losses.edges / stride
+            yield Plan(
+                n_frames,
+                options.size,
+                stride,
+                network=network,
+                n_keys=n_keys,
+                carry=carry,
+                edges=edges,
+                cost_s=cost_s,
+                score=score,
+            )
+
+
+def qualities(prices_s: Mapping[str, float], losses: Losses) -> dict[str, float]:
+    """Points by which each network is taken to be better than the cheapest: the dearer, the better."""
+    cheapest_s = max(min(prices_s.values(), default=0.0), 1e-9)
+    return {name: losses.doubling * math.log2(max(own_s / cheapest_s, 1.0)) for name, own_s in prices_s.items()}
+
+
+def loss(away: float, skipped: float, carry: str, gap: float, losses: Losses) -> float:
+    """Points lost by frames that are no key frames, and by those not read.
+
+    Parameters
+    ----------
+    away : frames to each key frame, beside itself
+    skipped : frames to each that is read, beside itself
+    carry : how predictions come to other frames
+    gap : how far apart neighbouring frames lie, in frames of usual video
+    losses : what is known of it
+    """
+    far, share = gap * max(away, 1.0), away / (1 + away)  # of frames that are no key frames
+    each = losses.copy if carry == COPY else losses.flow
+    lost = min(2 * share, 1.0) * each * far * (1 + far / losses.far)
+    if carry == FLOW:  # what is copied is the same however many frames were read
+        lost = lost * (1 + losses.skipped_growth * gap * skipped) + losses.skipped * gap * skipped
+    most = max(losses.most * share, 1e-9)
+    return most * (1 - math.exp(-lost / most)) + (losses.alone if carry == COPY else 0.0)

@@ -1,0 +1,88 @@
+"""Which network to ask about which frame next: key frames spread evenly, then the frames between them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from budgetseg.engine.plan import Plan
+from budgetseg.propagate.order import fill, key_frames, spread
+from budgetseg.types import NOTHING, Action, Batch
+
+if TYPE_CHECKING:
+    from budgetseg.spaces.frames.state import FrameState
+
+__all__ = ["EvenSpread"]
+
+
+class EvenSpread:
+    """A rule: the network and the number of key frames that promise most, evenly spread.
+
+    It plans when the first action is due, and once more when the first predictions have shown what a network costs.
+    When all frames were asked about, dearer networks follow.
+    """
+
+    def __init__(self) -> None:
+        self._queue: Iterator[Action] = iter(())
+        self._is_begun = False
+        self._is_settled = False
+        self._next: Action | None = None
+
+    def begin(self) -> None:
+        """Plan anew with the next action: there is another budget."""
+        self._is_begun = False
+
+    def __call__(self, state: "FrameState", left_s: float) -> Batch:
+        """The next action, if it fits."""
+        if not self._is_begun or not self._is_settled:
+            self._plan(state, left_s)
+        action = self._take(state)
+        if action is None:
+            return NOTHING
+        price_s = state.price_s(action)
+        if price_s * state.margins.action > left_s:
+            self._next = action
+            return self._first_at_any_rate(state, left_s)
+        return Batch.of([action], [price_s])
+
+    def _plan(self, state: "FrameState", left_s: float) -> None:
+        self._is_settled = self._is_begun and state.n_predictions > 0
+        if self._is_begun and not self._is_settled:
+            return  # the first predictions are under way
+        self._is_begun = True
+        self._queue = self._order(state, state.plan_keys(left_s))
+        self._next = None
+
+    def _take(self, state: "FrameState") -> Action | None:
+        if self._next is not None:
+            action, self._next = self._next, None
+            return action
+        return next((action for action in self._queue if state.may_do(action)), None)
+
+    def _first_at_any_rate(self, state: "FrameState", left_s: float) -> Batch:
+        """Where nothing is known yet and nothing fits: the cheapest network, cut off when time is up."""
+        if state.n_predictions or state.n_under_way or left_s <= 0:
+            return NOTHING
+        network, read = state.networks_left()[0], state.read_frames()
+        action = Action(read[len(read) // 2], network)
+        return Batch.of([action], [state.price_s(action)])
+
+    def _order(self, state: "FrameState", plan: Plan) -> Iterator[Action]:
+        """First what was planned, then the frames between, then what dearer networks would tell."""
+        read = state.read_frames()
+        left = state.networks_left()
+        first = next((k for k in left if state.names[k] == plan.network), left[0])
+        for network in [k for k in left if k >= first]:
+            asked = state.asked(network)
+            keys = self._keys(state, read, plan, asked) if network == first else []
+            for frame in (*keys, *fill(read, sorted({*asked, *keys}))):
+                yield Action(frame, network)
+
+    def _keys(self, state: "FrameState", read: list[int], plan: Plan, asked: set[int]) -> list[int]:
+        """Key frames of a plan, in an order of which every beginning is spread; none beside those asked before."""
+        if len(asked) > state.threads:
+            return []
+        ideal, places = key_frames(state.n_frames, plan.n_keys), np.array(read)
+        keys = dict.fromkeys(int(places[np.argmin(np.abs(places - ideal[k]))]) for k in spread(len(ideal)))
+        near = 0.5 * state.n_frames / plan.n_keys
+        return [key for key in keys if all(abs(key - other) > near for other in asked)]
