@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from budgetseg.app.loaded import LoadedModel
+    from budgetseg.app.model import LoadedModel
 
 __all__ = ["__version__", "load"]
 
@@ -17,7 +17,8 @@ def load(
     threads: int | None = None,
     policy: str | None = None,
     select: str | None = None,
-    engine: str = "auto",
+    space: str = "auto",
+    engine: str | None = None,
 ) -> "LoadedModel":
     """Get a model ready to label videos: a bundled one by name, or any by its folder.
 
@@ -25,9 +26,10 @@ def load(
     ----------
     name : of a bundled model, or the folder of one
     threads : cores to use; None for all
-    policy : who decides which descriptors are computed: learned, static or random; None for the best there is
+    policy : which policy decides about descriptors: learned, static or random; None for the best there is
     select : which supervoxels are considered first; None for what suits
-    engine : that is made ready now, frames, supervoxels or auto; the other is when it is first asked for
+    space : space to get ready now, frames, regions or auto; the other is made ready on first use
+    engine : another name for `space`, as of the first version
 
     Examples
     --------
@@ -35,6 +37,6 @@ def load(
     >>> result = model.label("drive.mp4", budget_s=10)  # doctest: +SKIP
     >>> result.labels, result.confidence, result.ledger  # doctest: +SKIP
     """
-    from budgetseg.app.loaded import load as load_model  # importing us stays quick
+    from budgetseg.app.model import load as load_model  # importing us stays quick
 
-    return load_model(name, threads, policy, select, engine)
+    return load_model(name, threads, policy, select, space, engine)

@@ -18,7 +18,7 @@ from budgetseg.crf.moves import update
 from budgetseg.descriptors.core import Descriptor, Scene
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
-from budgetseg.spaces.regions.space import Engine
+from budgetseg.spaces.regions.space import Regions
 from budgetseg.spaces.regions.warm_up import warm_up
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32
@@ -69,4 +69,4 @@ def compile_rest() -> None:
     h = model.classifiers
     silent = [_Silent(name, length) for name, length in zip(h.names, h.lengths[1:], strict=True)]
     tier, threads = str(model.settings["tier"]), os.cpu_count() or 1
-    warm_up(Engine(h, model.crf, silent, Prices(), strategy_of(model), tier, threads))
+    warm_up(Regions(h, model.crf, silent, Prices(), strategy_of(model), tier, threads))

@@ -8,22 +8,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from budgetseg.app.engines import AUTO, FRAMES, SUPERVOXELS
 from budgetseg.app.expect import expect, in_words
-from budgetseg.app.loaded import LoadedModel
-from budgetseg.app.output import Run, Wanted, budget_name, check_place, results_folder, write_results
-from budgetseg.app.replay import replay
+from budgetseg.app.marks import VideoMark
+from budgetseg.app.model import LoadedModel
+from budgetseg.app.output import Wanted, budget_name, check_place, results_folder, write_results
+from budgetseg.app.spaces import AUTO, REGIONS, needs_regions, space_named
 from budgetseg.app.state import read_state
-from budgetseg.app.trace import Trace, VideoMark, WindowTrace, read_trace
-from budgetseg.app.videos import Purse, Task, find_videos, work_of
-from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.app.trace import Trace, read_trace
+from budgetseg.app.videos import Split, Task, find_videos, work_of
 from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
+from budgetseg.engine.run import Earlier
 from budgetseg.errors import UsageError
-from budgetseg.frames.label import ByFrames, replay_frames
-from budgetseg.frames.label import WindowTrace as FramesTrace
 from budgetseg.policy.learned import Expected
+from budgetseg.types import Budget
 
-__all__ = ["Done", "Job", "Order"]
+__all__ = ["Job", "Order", "Written"]
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Order:
     replay : folder of a run to do again
     output : folder for results; None for the usual one
     wanted : files that are written on request
-    engine : frames, supervoxels, or auto; a run is gone on from, or done again, by its own
+    space : frames, regions, or auto; a run is gone on from, or done again, in its own
     """
 
     videos: Sequence[Path]
@@ -51,11 +51,11 @@ class Order:
     replay: Path | None = None
     output: Path | None = None
     wanted: Wanted = field(default_factory=Wanted)
-    engine: str = AUTO
+    space: str = AUTO
 
     @cached_property
     def earlier(self) -> Trace | None:
-        """Of the run that is gone on from, or done again."""
+        """The trace of the run that is gone on from, or done again."""
         folder = self.resume or self.replay
         return None if folder is None else read_trace(folder)
 
@@ -64,14 +64,15 @@ class Order:
         """Names of the budgets."""
         if self.request is not None:
             return [budget_name(budget) for budget in self.request.budgets]
-        return [] if self.earlier is None else [str(name) for name in self.earlier.settings["budgets"]]
+        return [] if self.earlier is None else self.earlier.budgets
 
     @property
-    def wanted_engine(self) -> str:
-        """The engine that is asked for, or that of the run before; UsageError where these differ."""
-        own = self.engine if self.earlier is None else self.earlier.engine
-        if self.engine not in (AUTO, own):
-            raise UsageError(f"that run was by {own}; leave --engine out, or label the video anew")
+    def wanted_space(self) -> str:
+        """The space that is asked for, or that of the run before; UsageError where these differ."""
+        asked = space_named(self.space)
+        own = asked if self.earlier is None else self.earlier.space
+        if asked not in (AUTO, own):
+            raise UsageError(f"that run was by {own}; leave --space out, or label the video anew")
         return own
 
     def tasks(self) -> list[Task]:
@@ -90,12 +91,12 @@ class Order:
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
-    """A video that was labelled.
+class Written:
+    """The results of a video, on disk.
 
     Attributes
     ----------
-    folder : where the results are
+    folder : where they are
     budgets : names of the budgets
     ledgers : as they are written, one for each budget
     """
@@ -124,101 +125,88 @@ class Job:
     progress: Progress = lambda *_: nullcontext(lambda _: None)
     tell: Callable[[str], None] = lambda _: None
 
-    def run(self, order: Order, tasks: Sequence[Task]) -> Iterator[Done]:
+    def run(self, order: Order, tasks: Sequence[Task]) -> Iterator[Written]:
         """Label the videos of an order one after the other; they share its budgets. Stopped, it begins no other."""
         if order.earlier is not None:
+            assert self.model.mark is not None
             order.earlier.model.check(self.model.mark)
         if order.request is None:
             yield self._replay(order, tasks[0])
             return
-        purse = Purse(order.request.budgets, [work_of(task.source) for task in tasks])
+        split = Split(order.request.budgets, [work_of(task.source) for task in tasks])
         for task in tasks:
-            done = self._label(order, task, replace(order.request, budgets=purse.take()))
-            purse.spend([ledger["spent_s"] for ledger in done.ledgers])
-            yield done
+            written = self._label(order, task, replace(order.request, budgets=split.take()))
+            split.spend([ledger["spent_s"] for ledger in written.ledgers])
+            yield written
             if self.stopped():
                 return
 
-    def _label(self, order: Order, task: Task, request: Request) -> Done:
-        before, known = order.earlier, None
-        engine = self.model.choose(order.wanted_engine, request, order.wanted.why)
-        if before is not None and order.resume is not None and engine == SUPERVOXELS:
-            known = _read_earlier(order.resume, before)
+    def _label(self, order: Order, task: Task, request: Request) -> Written:
+        before, earlier = order.earlier, None
+        space = self.model.choose(order.wanted_space, needs_regions(None, None, request.scope))
+        if before is not None and order.resume is not None:
+            earlier = _read_earlier(order.resume, before)
             request = replace(request, window=before.windows[0].n_frames if before.windows else None)
         with results_folder(task.folder) as part:
             budgets = " ".join(map(budget_name, request.budgets))
-            self.tell(f"labelling {task.source.name} by {engine} within {budgets}")
-            _log.info("labelling %s by %s within %s", task.source.name, engine, budgets)
-            expected = expect(self.model.labeller, engine, task.source, request)
+            self.tell(f"labelling {task.source.name} by {space} within {budgets}")
+            _log.info("labelling %s by %s within %s", task.source.name, space, budgets)
+            expected = None
+            if space == REGIONS:
+                expected = expect(self.model.model, self.model.regions, task.source, request)
             if expected is not None:
                 self.tell(f"expected: {in_words(expected)}")
                 _log.info("expected: %s", in_words(expected))
-            if engine == FRAMES:
-                labelled: Labelled = self._spend_on_frames(task, request, () if before is None else before.frames)
-            else:
-                labelled = self._spend(task, request, known)
-            for name, ledger in zip(order.budgets, labelled.ledgers, strict=True):
+            results = self.model.run(task.source, request, space, self.stopped, earlier)
+            for name, result in zip(order.budgets, results, strict=True):
+                ledger = result.ledger
                 _log.info("%s: %.3f s spent%s", name, ledger.spent_s, "".join(f"; {note}" for note in ledger.notes))
-            trace = self._trace(order, task, request, labelled)
-            return self._write(part, order, task, labelled, trace, expected)
+            return self._write(part, order, task, results, self._trace(order, task, request, results), expected)
 
-    def _replay(self, order: Order, task: Task) -> Done:
+    def _replay(self, order: Order, task: Task) -> Written:
         trace = order.earlier
         assert trace is not None
         with results_folder(task.folder) as part:
             self.tell(f"replaying {task.source.name}")
-            labelled = self._replayed(task, trace, order.wanted_engine)
-            return self._write(part, order, task, labelled, trace, None)
-
-    def _replayed(self, task: Task, trace: Trace, engine: str) -> Labelled:
-        if engine == SUPERVOXELS:
-            return replay(self.model.labeller.engine, task.source, trace)
-        frames = self.model.labeller.frames
-        assert frames is not None  # the model is that of the run
-        n_budgets = len(trace.settings["budgets"])
-        return replay_frames(frames, task.source, trace.frames, trace.video.n_frames, n_budgets)
-
-    def _spend(self, task: Task, request: Request, earlier: Earlier | None) -> Labelled:
-        failed = False
-        try:
-            return self.model.labeller.label(task.source, request, lambda: failed or self.stopped(), earlier)
-        except BaseException:
-            failed = True  # other threads would go on until the budget is spent, and the program would wait for them
-            raise
-
-    def _spend_on_frames(self, task: Task, request: Request, earlier: Sequence[FramesTrace]) -> ByFrames:
-        failed = False
-        try:
-            return self.model.labeller.label_frames(task.source, request, lambda: failed or self.stopped(), earlier)
-        except BaseException:
-            failed = True
-            raise
+            # Amounts of budgets do not matter: the actions are those of the trace.
+            budgets = tuple(Budget(float(k + 1)) for k in range(len(trace.budgets)))
+            request = Request(budgets, str(trace.settings["scope"]), explain=order.wanted.why)
+            earlier = Earlier(trace.plan, trace.windows)
+            results = self.model.replay(task.source, request, order.wanted_space, earlier, trace.video.n_frames)
+            results = [replace(one, ledger=replace(one.ledger, budget_s=None)) for one in results]
+            return self._write(part, order, task, results, trace, None)
 
     def _write(
-        self, part: Path, order: Order, task: Task, labelled: Labelled, trace: Trace, expected: Expected | None
-    ) -> Done:
-        mark, source = self.model.mark, task.source
+        self,
+        part: Path,
+        order: Order,
+        task: Task,
+        results: Sequence[Result],
+        trace: Trace,
+        expected: Expected | None,
+    ) -> Written:
+        source, promise = task.source, None
+        if expected is not None:
+            promise = {"global": expected.overall, "class_average": expected.class_average}
         facts = {
             "video": {"name": source.name, "n_frames": trace.video.n_frames, "size": [source.width, source.height]},
-            "model": {"name": mark.name, "digest": mark.digest},
+            "model": {"name": trace.model.name, "digest": trace.model.digest},
             "resumed": None if order.resume is None else str(order.resume),
             "replayed": None if order.replay is None else str(order.replay),
-            "engine": trace.engine,
-            "expected": None
-            if expected is None
-            else {"global": expected.overall, "class_average": expected.class_average},
+            "space": trace.space,
+            "expected": promise,
             "stopped": self.stopped(),
             "loading_s": self.model.loading_s,
             **self.facts,
         }
-        run = Run(source, labelled, self.model.labeller.model, trace, facts)
         with self.progress(f"writing {source.name}", trace.video.n_frames) as advance:
-            ledgers = write_results(part, run, order.wanted, advance)
+            ledgers = write_results(part, source, results, trace, facts, order.wanted, advance)
         _log.info("written to %s", task.folder)
-        return Done(task.folder, order.budgets, ledgers)
+        return Written(task.folder, order.budgets, ledgers)
 
-    def _trace(self, order: Order, task: Task, request: Request, labelled: Labelled) -> Trace:
-        model, before = self.model, order.earlier
+    def _trace(self, order: Order, task: Task, request: Request, results: Sequence[Result]) -> Trace:
+        model, last = self.model, results[-1]
+        assert model.mark is not None
         settings = {
             "budgets": order.budgets,
             "scope": request.scope,
@@ -226,20 +214,20 @@ class Job:
             "window": request.window,
             "policy": model.policy,
             "select": model.select,
-            "threads": model.labeller.threads,
-            "engine": FRAMES if isinstance(labelled, ByFrames) else SUPERVOXELS,
+            "threads": model.threads,
         }
-        earlier = {} if before is None else dict(enumerate(before.windows))
-        windows = [WindowTrace.of(why, earlier.get(k)) for k, why in enumerate(labelled.whys)]
-        video = VideoMark.of(task.source, len(labelled.labels[-1]))
-        assert labelled.plan is not None
-        frames = labelled.windows if isinstance(labelled, ByFrames) else ()
-        return Trace(video, model.mark, settings, labelled.plan, windows, frames=frames)
+        sources = tuple(model.space(last.space).sources)
+        video = VideoMark.of(task.source, len(last.labels))
+        return Trace(video, model.mark, settings, last.space, sources, last.plan, last.windows)
 
 
 def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
-    """What the run in a folder knew; None where it came to nothing."""
-    known = read_state(folder)
-    if [len(one.supervoxels.ids) for one in known] != [window.n_frames for window in trace.windows]:
+    """What the run in a folder did and knew; None where it came to nothing."""
+    if not trace.windows:
+        return None
+    if trace.space != REGIONS:
+        return Earlier(trace.plan, trace.windows)
+    memory = read_state(folder)
+    if [len(one.supervoxels) for one in memory] != [window.n_places for window in trace.windows]:
         raise UsageError(f"the state in '{folder}' is not that of its trace; label the video anew")
-    return Earlier(trace.plan, known) if known else None
+    return Earlier(trace.plan, trace.windows, memory)

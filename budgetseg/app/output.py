@@ -8,7 +8,6 @@ trace.json                                                    to do it again; th
 
 import json
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,44 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.app.state import STATE, write_state, write_sures
+from budgetseg.app.spaces import REGIONS
+from budgetseg.app.state import STATE, write_confidence, write_state
 from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.app.why import Strip, frames_shown, write_why
-from budgetseg.engine.labelled import Labelled
+from budgetseg.engine.result import Result
 from budgetseg.errors import OutputError, UsageError
 from budgetseg.files import atomic_folder
-from budgetseg.frames.label import ByFrames
-from budgetseg.models.bundle import Model
-from budgetseg.types import Budget, Classes
+from budgetseg.spaces.frames.evidence import FrameEvidence
+from budgetseg.timing.clock import WallClock
+from budgetseg.types import Budget, Classes, UInt8
 from budgetseg.video import VideoSource, VideoWriter, blend, write_label_pngs
 
-__all__ = ["Run", "Wanted", "budget_name", "check_place", "plain", "results_folder", "write_results"]
+__all__ = ["Wanted", "budget_name", "check_place", "plain", "results_folder", "write_results"]
 
 OURS = ("labels", "overlay.mp4", "labels.npz", "ledger.json", "why.npz", "why.png", STATE)
 
 
 class _Tried(Exception):  # noqa: N818  # no error
     """A place can be written to."""
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A video that was labelled.
-
-    Attributes
-    ----------
-    source : the video
-    labelled : what came of it
-    model : that labelled it
-    trace : how
-    facts : what else the ledgers should say
-    """
-
-    source: VideoSource
-    labelled: Labelled
-    model: Model
-    trace: Trace
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -107,31 +87,59 @@ def results_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_results(
-    part: Path, run: Run, wanted: Wanted, advance: Callable[[int], None] = lambda _: None
+    part: Path,
+    source: VideoSource,
+    results: Sequence[Result],
+    trace: Trace,
+    facts: Mapping[str, Any],
+    wanted: Wanted,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """Write all files of a video to `part`; the ledgers as they are written, one for each budget."""
-    started = time.perf_counter()
-    labelled, model, trace = run.labelled, run.model, run.trace
-    budgets = [str(name) for name in trace.settings["budgets"]]
+    """Write all files of a labelled video to `part`; the ledgers as they are written, one for each budget.
+
+    Parameters
+    ----------
+    part : folder to write to
+    source : the video
+    results : its labels, one for each budget
+    trace : how they came about
+    facts : what else the ledgers should say
+    wanted : files that are written on request
+    advance : is told of every frame that was written
+    """
+    clock, last, budgets = WallClock(), results[-1], trace.budgets
     folders = [part / name for name in budgets] if len(budgets) > 1 else [part]
-    for folder, labels in zip(folders, labelled.labels, strict=True):
+    for folder, result in zip(folders, results, strict=True):
         folder.mkdir(exist_ok=True)
-        write_label_pngs(folder / "labels", labels, model.classes, _stems(run.source, len(labels)))
+        labels, stems = result.labels, _stems(source, len(result.labels))
+        write_label_pngs(folder / "labels", labels, result.classes, stems)
         if wanted.npz:
-            np.savez_compressed(folder / "labels.npz", labels=labels, **_described(model.classes))
-    strip = _write_overlays([folder / "overlay.mp4" for folder in folders], run, advance)
+            np.savez_compressed(folder / "labels.npz", labels=labels, **_described(result.classes))
+    strip = _write_overlays([folder / "overlay.mp4" for folder in folders], source, results, advance)
     if wanted.why:
-        write_why(part, labelled.whys, trace.plan, model, strip)
-    if isinstance(labelled, ByFrames):
-        write_sures(part / STATE, labelled.sures)
+        write_why(part, results, trace.sources, strip)
+    if last.space == REGIONS:
+        write_state(part / STATE, [memory for memory in last.memory if memory is not None])
     else:
-        write_state(part / STATE, [why.known for why in labelled.whys])
-    apart = {**run.facts, "writing_s": time.perf_counter() - started}
-    ledgers: list[dict[str, Any]] = [plain({**ledger.as_dict(), **apart}) for ledger in labelled.ledgers]
+        write_confidence(part / STATE, _confidence(results))
+    beside = {**facts, "writing_s": clock.now_s()}
+    ledgers: list[dict[str, Any]] = [plain({**result.ledger.as_dict(), **beside}) for result in results]
     for folder, ledger in zip(folders, ledgers, strict=True):
         (folder / "ledger.json").write_text(json.dumps(ledger, indent=2, allow_nan=False) + "\n")
     write_trace(part / TRACE, replace(trace, files=[*_files(part), TRACE]))
     return ledgers
+
+
+def _confidence(results: Sequence[Result]) -> list[UInt8]:
+    """Cells of every window at every budget, (B, T, h, w); those of the prior alone have its share."""
+    windows = []
+    for k, window in enumerate(results[-1].windows):
+        known = [result.evidence[k] for result in results]
+        shapes = [one.cells.shape for one in known if isinstance(one, FrameEvidence)]
+        shape = shapes[0] if shapes else (window.n_frames, 1, 1)
+        least = np.full(shape, int(255 * results[-1].least), np.uint8)
+        windows.append(np.stack([one.cells if isinstance(one, FrameEvidence) else least for one in known]))
+    return windows
 
 
 def plain(value: Any) -> Any:
@@ -145,16 +153,18 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _write_overlays(paths: Sequence[Path], run: Run, advance: Callable[[int], None]) -> Strip:
-    """An overlay for each budget, in one pass over the video; the frames that a picture shows, on the way."""
-    source, last = run.source, run.labelled.labels[-1]
+def _write_overlays(
+    paths: Sequence[Path], source: VideoSource, results: Sequence[Result], advance: Callable[[int], None]
+) -> Strip:
+    """Write an overlay for each budget, in one pass over the video; the frames that a picture shows, on the way."""
+    last = results[-1].labels
     numbers, kept = frames_shown(len(last)), []
     with ExitStack() as stack:
         size = source.width, source.height
         writers = [stack.enter_context(VideoWriter(path, size, source.rate)) for path in paths]
         for t, frame in zip(range(len(last)), source, strict=False):
-            for writer, labels in zip(writers, run.labelled.labels, strict=True):
-                writer.write(blend(frame.pixels, labels[t], run.model.classes.colours))
+            for writer, result in zip(writers, results, strict=True):
+                writer.write(blend(frame.pixels, result.labels[t], result.classes.colours))
             if t in numbers:
                 kept.append(frame.pixels.copy())
             advance(1)

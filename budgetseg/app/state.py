@@ -10,45 +10,45 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetseg.engine.known import Known
 from budgetseg.errors import UsageError
+from budgetseg.spaces.regions.evidence import Memory
 from budgetseg.types import Graph, Int32, Supervoxels, UInt8
 
-__all__ = ["STATE", "read_state", "read_sures", "write_arrays", "write_state", "write_sures"]
+__all__ = ["STATE", "read_confidence", "read_state", "write_arrays", "write_confidence", "write_state"]
 
 Read = TypeVar("Read")
 
 STATE = "state.npz"
 GRAPH = tuple(field.name for field in fields(Graph))
-KNOWN = ("subsets", "said", "inputs")
+FIELDS = ("subsets", "said", "inputs")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
-def write_state(path: Path, windows: Sequence[Known]) -> None:
+def write_state(path: Path, windows: Sequence[Memory]) -> None:
     """One array per window, numbered from 0, and field: 0/ids, 0/edges, ..., 0/subsets, 0/said, 0/inputs."""
     arrays: dict[str, NDArray[Any]] = {}
-    for k, known in enumerate(windows):
-        graph = known.supervoxels.graph
+    for k, memory in enumerate(windows):
+        graph = memory.supervoxels.graph
         # Where two frames agree, their difference is nothing, which takes next to no time and room.
-        arrays[f"{k}/ids"] = np.diff(known.supervoxels.ids, axis=0, prepend=np.int32(0))
+        arrays[f"{k}/ids"] = np.diff(memory.supervoxels.ids, axis=0, prepend=np.int32(0))
         arrays |= {f"{k}/{name}": getattr(graph, name) for name in GRAPH}
-        arrays |= {f"{k}/{name}": getattr(known, name) for name in KNOWN}
+        arrays |= {f"{k}/{name}": getattr(memory, name) for name in FIELDS}
     write_arrays(path, arrays)
 
 
-def write_sures(path: Path, sures: Sequence[Sequence[UInt8]]) -> None:
-    """How sure the labels of whole frames are, one array for each window, (B, T, h, w): 0/sure, ..."""
-    write_arrays(path, {f"{k}/sure": np.stack(own) for k, own in enumerate(sures)})
+def write_confidence(path: Path, windows: Sequence[UInt8]) -> None:
+    """Write how confident the labels of whole frames are, an array for each window, (B, T, h, w): 0/confidence, ..."""
+    write_arrays(path, {f"{k}/confidence": own for k, own in enumerate(windows)})
 
 
-def read_state(folder: Path) -> list[Known]:
-    """The windows of a run by supervoxels that was written to a folder; UsageError where they cannot be used."""
+def read_state(folder: Path) -> list[Memory]:
+    """What a run by regions knew of each window; UsageError where it cannot be used."""
     return _read(folder / STATE, _read_window)
 
 
-def read_sures(folder: Path) -> list[UInt8]:
-    """How sure the labels of a run by frames are, (B, T, h, w) for each window; UsageError where it is not told."""
-    return _read(folder / STATE, lambda stored, k: stored[f"{k}/sure"])
+def read_confidence(folder: Path) -> list[UInt8]:
+    """How confident the labels of a run by frames are, (B, T, h, w) for each window; UsageError where it is unknown."""
+    return _read(folder / STATE, lambda stored, k: stored[f"{k}/confidence"])
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -68,11 +68,11 @@ def _read(path: Path, window: Callable[[Mapping[str, NDArray[Any]], int], Read])
         raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video anew") from None
 
 
-def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> Known:
+def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> Memory:
     ids: Int32 = np.cumsum(stored[f"{k}/ids"], axis=0, dtype=np.int32)
     graph = Graph(**{name: stored[f"{k}/{name}"] for name in GRAPH})
-    known = Known(Supervoxels(ids, graph), **{name: stored[f"{k}/{name}"] for name in KNOWN})
+    memory = Memory(Supervoxels(ids, graph), **{name: stored[f"{k}/{name}"] for name in FIELDS})
     n = len(graph)
-    if ids.min() != 0 or ids.max() != n - 1 or not all(len(getattr(known, name)) == n for name in KNOWN):
+    if ids.min() != 0 or ids.max() != n - 1 or not all(len(getattr(memory, name)) == n for name in FIELDS):
         raise ValueError(f"window {k} does not fit together")
-    return known
+    return memory

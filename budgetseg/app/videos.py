@@ -10,7 +10,7 @@ from budgetseg.video import VideoSource, list_images, open_video
 from budgetseg.video.container import Container
 from budgetseg.video.images import natural_key
 
-__all__ = ["Purse", "Task", "find_videos", "open_counted", "work_of"]
+__all__ = ["Split", "Task", "find_videos", "open_counted", "work_of"]
 
 SUFFIXES = {
     f".{name}" for name in ("avi", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ts", "webm", "y4m")
@@ -58,7 +58,7 @@ def work_of(source: VideoSource) -> float:
     return float(source.count() * source.width * source.height)
 
 
-class Purse:
+class Split:
     """Budgets that several videos share in proportion to their work; what one leaves, the next may use.
 
     Parameters

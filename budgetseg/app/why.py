@@ -1,20 +1,25 @@
-"""Why pixels have their labels: which descriptors were computed, where H had to guess, and how sure it was."""
+"""Why pixels have their labels: `why.npz` and `why.png`.
 
-from collections.abc import Sequence
+Of frames: the key frame, the network and the distance that tell most for each label, and its confidence. Of regions:
+which descriptors were computed, where H had to interpolate, and how confident it was.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetseg.app.spaces import REGIONS
 from budgetseg.app.state import write_arrays
-from budgetseg.engine.labelled import Why
-from budgetseg.engine.plan import Plan
+from budgetseg.engine.result import Result
 from budgetseg.errors import OutputError
-from budgetseg.models.bundle import Model
-from budgetseg.types import Classes, Float32, Int32, UInt8
+from budgetseg.spaces.frames.evidence import FrameEvidence
+from budgetseg.spaces.regions.evidence import RegionEvidence
+from budgetseg.types import Float32, Int32, UInt8
 from budgetseg.video import blend
 
 __all__ = ["Strip", "frames_shown", "write_why"]
@@ -26,6 +31,7 @@ GREY, INK, PAPER = (150, 150, 150), (30, 30, 30), (255, 255, 255)
 MOST_SUBSETS = 8  # told apart by colour; where there are more, only their sizes are
 
 Key = list[tuple[str, tuple[int, int, int]]]
+Size = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,65 +64,139 @@ def frames_shown(n_frames: int) -> list[int]:
     return [(2 * k + 1) * n_frames // (2 * n) for k in range(n)]
 
 
-def write_why(folder: Path, whys: Sequence[Why], plan: Plan, model: Model, strip: Strip) -> None:
-    """`why.npz`, arrays by window, and `why.png`, a picture of them."""
-    names, classes = model.classifiers.names, model.classes
-    arrays: dict[str, NDArray[Any]] = {"descriptors": np.array(names), "classes": np.array(classes.names)}
-    for k, why in enumerate(whys):
-        arrays |= {f"{k}/{name}": array for name, array in _arrays_of(why, plan).items()}
-    write_arrays(folder / "why.npz", arrays)
-    picture = _picture(whys, plan, names, classes, strip)
-    if not cv2.imwrite(str(folder / "why.png"), picture[..., ::-1]):
+def write_why(folder: Path, results: Sequence[Result], sources: Sequence[str], strip: Strip) -> None:
+    """Write `why.npz`, arrays by window, and `why.png`, a picture of them; both of the last budget.
+
+    `sources` are the names of networks or descriptors.
+    """
+    last = results[-1]
+    tables, rows = (
+        _explain_regions(results, sources, strip) if last.space == REGIONS else _explain_frames(last, sources, strip)
+    )
+    write_arrays(folder / "why.npz", {"classes": np.array(last.classes.names), **tables})
+    if not cv2.imwrite(str(folder / "why.png"), np.concatenate([*_labels_row(last, strip), *rows])[..., ::-1]):
         raise OutputError("cannot write 'why.png'; free some space or choose another place")
 
 
-def _arrays_of(why: Why, plan: Plan) -> dict[str, NDArray[Any]]:
-    known = why.known
+Tables = dict[str, NDArray[Any]]
+
+
+def _labels_row(result: Result, strip: Strip) -> list[UInt8]:
+    """Frames with their labels, and the classes that are seen."""
+    classes = result.classes
+    tints = [blend(frame, labels, classes.colours) for frame, labels in zip(strip.frames, strip.labels, strict=True)]
+    shown = np.unique(strip.labels)
+    key: Key = [(name, _rgb(classes.colours[k])) for k, name in enumerate(classes.names) if k in shown]
+    return [_row(tints, [f"frame {number}" for number in strip.numbers]), _legend("labels", key, len(tints))]
+
+
+def _explain_frames(result: Result, networks: Sequence[str], strip: Strip) -> tuple[Tables, list[UInt8]]:
+    """Key frame, network, distance and confidence of every cell; rows of a picture of the last three."""
+    tables: Tables = {"networks": np.array(networks)}
+    height, width = result.labels.shape[1:]
+    distance = np.zeros((len(strip.numbers), height, width), np.float32)
+    confidence = np.full(distance.shape, result.least, np.float32)
+    asked = np.zeros(distance.shape, np.uint8)
+    first = 0
+    for k, (window, own) in enumerate(zip(result.windows, result.evidence, strict=True)):
+        if isinstance(own, FrameEvidence) and own.key_frames is not None and own.networks is not None:
+            far = np.abs(own.key_frames - np.arange(len(own.cells))[:, None, None]).astype(np.int32)
+            tables |= {
+                f"{k}/first_frame": np.array(first),
+                f"{k}/key_frame": own.key_frames + np.int32(first),
+                f"{k}/network": own.networks,
+                f"{k}/distance": far,
+                f"{k}/confidence": own.cells,
+            }
+            for at, number in enumerate(strip.numbers):
+                if first <= number < first + len(own.cells):
+                    distance[at] = _grown(far[number - first].astype(np.float32), (height, width))
+                    confidence[at] = _grown(own.cells[number - first].astype(np.float32) / 255, (height, width))
+                    asked[at] = _grown(own.networks[number - first], (height, width))
+        first += window.n_frames
+    most = max(float(distance.max()), 1.0)
+    colours = _ramp(len(networks))
+    far_key: Key = [
+        (f"{value * most:.0f}", _rgb(_heat(np.full((1, 1), value, np.float32))[0, 0])) for value in (0, 0.5, 1)
+    ]
+    network_key: Key = [(name, _rgb(colours[k])) for k, name in enumerate(networks)]
+    n = len(strip.numbers)
+    rows = [
+        _row([np.asarray(colours[one]) for one in asked]),
+        _legend("network", network_key, n),
+        _row([_heat(one / most) for one in distance]),
+        _legend("frames to the key frame", far_key, n),
+        _row([_heat(one) for one in confidence]),
+        _legend("confidence", _heat_key(), n),
+    ]
+    return tables, rows
+
+
+def _grown(cells: NDArray[Any], size: Size) -> NDArray[Any]:
+    return np.asarray(cv2.resize(cells, size[::-1], interpolation=cv2.INTER_NEAREST))
+
+
+def _explain_regions(results: Sequence[Result], names: Sequence[str], strip: Strip) -> tuple[Tables, list[UInt8]]:
+    """Supervoxels, their descriptors, H's probabilities and labels; rows of a picture of them."""
+    last, tables = results[-1], Tables({"descriptors": np.array(names)})
+    windows, first = [], 0
+    for k, (window, own) in enumerate(zip(last.windows, last.evidence, strict=True)):
+        if isinstance(own, RegionEvidence):
+            windows.append(_RegionWindow(first, own))
+            tables |= {f"{k}/{name}": array for name, array in _arrays_of(results, k, first, own).items()}
+        first += window.n_frames
+    size = last.plan.size
+    subsets = [_at(windows, number, size, lambda own: own.subsets) for number in strip.numbers]
+    certain = [_at(windows, number, size, lambda own: own.certainty) for number in strip.numbers]
+    evidence = [window.evidence for window in windows]
+    colours = _subset_colours(evidence, len(names))
+    n = len(strip.numbers)
+    rows = [
+        _row([_painted(one, colours) for one in subsets]),
+        _legend("computed", _subset_key(evidence, colours, names), n),
+        _row([_heat(one) for one in certain]),
+        _legend("confidence", _heat_key(), n),
+    ]
+    return tables, rows
+
+
+class _RegionWindow(NamedTuple):
+    first: int
+    evidence: RegionEvidence
+
+
+def _arrays_of(results: Sequence[Result], k: int, first: int, own: RegionEvidence) -> Tables:
+    known = [result.evidence[k] for result in results]
+    nothing = np.broadcast_to(own.probabilities.mean(axis=0), own.probabilities.shape)
+    opinions = [one.probabilities if isinstance(one, RegionEvidence) else nothing for one in known]
     return {
-        "ids": known.supervoxels.ids,
-        "first_frame": np.array(why.start * plan.stride),
-        "stride": np.array(plan.stride),
-        "subsets": known.subsets,
-        "computed": known.subsets > 0,
-        "confidence": why.confidence,
-        "probabilities": np.stack(why.opinions),
-        "labels": why.labels,
+        "ids": own.supervoxels.ids,
+        "first_frame": np.array(first),
+        "stride": np.array(own.stride),
+        "subsets": own.subsets,
+        "computed": own.subsets > 0,
+        "confidence": own.certainty,
+        "probabilities": np.stack(opinions),
+        "labels": own.labels,
     }
 
 
-def _picture(whys: Sequence[Why], plan: Plan, names: Sequence[str], classes: Classes, strip: Strip) -> UInt8:
-    """Three rows of frames with a key below each of them, RGB."""
-    tints = [blend(frame, labels, classes.colours) for frame, labels in zip(strip.frames, strip.labels, strict=True)]
-    subsets = [_at(whys, plan, number, [why.known.subsets for why in whys]) for number in strip.numbers]
-    sure = [_at(whys, plan, number, [why.confidence for why in whys]) for number in strip.numbers]
-    shown = np.unique(strip.labels)
-    class_key: Key = [(name, _rgb(classes.colours[k])) for k, name in enumerate(classes.names) if k in shown]
-    colours = _subset_colours(whys, len(names))
-    rows = [
-        _row(tints, [f"frame {number}" for number in strip.numbers]),
-        _legend("labels", class_key, len(tints)),
-        _row([_painted(one, colours) for one in subsets]),
-        _legend("computed", _subset_key(whys, colours, names), len(tints)),
-        _row([_heat(one) for one in sure]),
-        _legend("confidence", _heat_key(), len(tints)),
-    ]
-    return np.concatenate(rows)
-
-
-def _at(whys: Sequence[Why], plan: Plan, number: int, values: Sequence[Int32 | Float32]) -> NDArray[Any]:
+def _at(
+    windows: Sequence[_RegionWindow], number: int, size: Size, value: Callable[[RegionEvidence], NDArray[Any]]
+) -> NDArray[Any]:
     """Values of supervoxels at the pixels of a frame; zeros where no window has come to it."""
-    worked = number // plan.stride
-    for why, value in zip(whys, values, strict=True):
-        if why.start <= worked < why.start + len(why.known.supervoxels.ids):
-            return np.asarray(value[why.known.supervoxels.ids[worked - why.start]])
-    return np.zeros(plan.size, np.float32)
+    for first, own in windows:
+        worked = (number - first) // own.stride
+        if first <= number < first + own.n_frames:
+            return np.asarray(value(own)[own.supervoxels.ids[min(worked, len(own.supervoxels.ids) - 1)]])
+    return np.zeros(size, np.float32)
 
 
-def _subset_colours(whys: Sequence[Why], n_descriptors: int) -> UInt8:
+def _subset_colours(evidence: Sequence[RegionEvidence], n_descriptors: int) -> UInt8:
     """A colour for every subset of descriptors, (2^D, 3): grey for none, then from few to many."""
     colours = np.full((1 << n_descriptors, 3), GREY, np.uint8)
     counts = np.array([subset.bit_count() for subset in range(len(colours))])
-    met = sorted({int(s) for why in whys for s in np.unique(why.known.subsets)} - {0}, key=lambda s: (counts[s], s))
+    met = sorted({int(s) for own in evidence for s in np.unique(own.subsets)} - {0}, key=lambda s: (counts[s], s))
     if len(met) <= MOST_SUBSETS:
         colours[met] = _ramp(len(met))
     else:
@@ -130,14 +210,14 @@ def _ramp(n: int) -> UInt8:
     return np.asarray(cv2.applyColorMap(steps, cv2.COLORMAP_PLASMA), np.uint8).reshape(-1, 3)[:, ::-1] if n else steps
 
 
-def _subset_key(whys: Sequence[Why], colours: UInt8, names: Sequence[str]) -> Key:
+def _subset_key(evidence: Sequence[RegionEvidence], colours: UInt8, names: Sequence[str]) -> Key:
     """What each colour stands for, and how much of the video it covers."""
     pixels: dict[tuple[int, int, int], float] = {}
     meaning: dict[tuple[int, int, int], set[str]] = {}
-    for why in whys:
-        sizes = why.known.supervoxels.graph.sizes
-        for subset in np.unique(why.known.subsets):
-            colour, within = _rgb(colours[subset]), why.known.subsets == subset
+    for own in evidence:
+        sizes = own.supervoxels.graph.sizes
+        for subset in np.unique(own.subsets):
+            colour, within = _rgb(colours[subset]), own.subsets == subset
             pixels[colour] = pixels.get(colour, 0.0) + float(sizes[within].sum())
             meaning.setdefault(colour, set()).add(_subset_name(int(subset), names))
     total = max(sum(pixels.values()), 1.0)

@@ -19,8 +19,12 @@ import numpy as np
 from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs, Plan, plan_keyframes
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
-from budgetseg.frames import carry as by
-from budgetseg.frames.order import key_frames
+from budgetseg.propagate.cells import grey_cells, reduced, step_flow, top_classes
+from budgetseg.propagate.chains import compose
+from budgetseg.propagate.fusion import Source, fuse
+from budgetseg.propagate.order import key_frames
+from budgetseg.propagate.paint import paint
+from budgetseg.propagate.settings import Propagation
 from budgetseg.types import Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
 
@@ -38,6 +42,7 @@ Network = Callable[[UInt8], Float32]
 Clock = Callable[[], float]
 
 NETWORK = "network"
+SETTINGS = Propagation()
 RESERVE = 0.03
 """Share of the time left that plans keep back."""
 TRIALS = 3
@@ -233,8 +238,8 @@ class KeyframeLabeller:
 
     def _ask(self, index: int) -> _Key:
         probabilities = np.ascontiguousarray(self._network(self._frames[index]), np.float32)
-        key = _Key(index, probabilities, by.top_classes(probabilities))
-        by.paint(probabilities, key.top, self.labels[index])
+        key = _Key(index, probabilities, top_classes(probabilities))
+        paint(probabilities, key.top, self.labels[index])
         return key
 
     def _fill(self, keys: Sequence[_Key | None], carry: str) -> None:
@@ -276,30 +281,30 @@ def _too_small(budget_s: float, since: int, keys: Sequence[int]) -> str:
 def _carry_between(frames: UInt8, labels: UInt8, before: _Key, after: _Key) -> None:
     """Label all frames between two key frames from both."""
     shape, n = before.top.shape, after.index - before.index - 1
-    small = [by.reduced(frame) for frame in frames[before.index : after.index + 1]]
-    grey = [by.grey_cells(one, shape) for one in small]
-    steps = [by.step_flow(later, earlier, shape) for earlier, later in pairwise(small)]
+    small = [reduced(frame, SETTINGS.flow_pixels) for frame in frames[before.index : after.index + 1]]
+    grey = [grey_cells(one, shape) for one in small]
+    steps = [step_flow(later, earlier, shape) for earlier, later in pairwise(small)]
     to_before, to_after = _chains(steps[:-1], 1.0), _chains(steps[:0:-1], -1.0)[::-1]
     for k in range(n):
-        first = by.Source(before.probabilities, before.top, grey[0], to_before[k], 1 / (k + 1))
-        second = by.Source(after.probabilities, after.top, grey[-1], to_after[k], 1 / (n - k))
-        by.paint_carried(grey[k + 1], first, second, labels[before.index + 1 + k])
+        first = Source(before.probabilities, before.top, grey[0], to_before[k], 1 / (k + 1))
+        second = Source(after.probabilities, after.top, grey[-1], to_after[k], 1 / (n - k))
+        paint(*fuse(grey[k + 1], [first, second], SETTINGS), labels[before.index + 1 + k])
 
 
 def _carry_away(frames: UInt8, labels: UInt8, key: _Key, away: Iterable[int]) -> None:
     """Label frames from the key frame at one end of them, the nearest first."""
-    shape, small = key.top.shape, by.reduced(frames[key.index])
-    grey, chain = by.grey_cells(small, shape), np.zeros((*shape, 2), np.float32)
+    shape, small = key.top.shape, reduced(frames[key.index], SETTINGS.flow_pixels)
+    grey, chain = grey_cells(small, shape), np.zeros((*shape, 2), np.float32)
     for index in away:
-        nearer, small = small, by.reduced(frames[index])
-        chain = by.compose(by.step_flow(small, nearer, shape), 1.0, chain)
-        source = by.Source(key.probabilities, key.top, grey, chain, 1.0)
-        by.paint_carried(by.grey_cells(small, shape), source, source._replace(weight=0.0), labels[index])
+        nearer, small = small, reduced(frames[index], SETTINGS.flow_pixels)
+        chain = compose(step_flow(small, nearer, shape), 1.0, chain)
+        source = Source(key.probabilities, key.top, grey, chain, 1.0)
+        paint(*fuse(grey_cells(small, shape), [source], SETTINGS), labels[index])
 
 
 def _chains(steps: Sequence[Float32], sign: float) -> list[Float32]:
     """Chains to a key frame, the first step being that of its neighbour."""
-    return list(accumulate(steps, lambda chain, step: by.compose(step, sign, chain), initial=steps[0] * 0))[1:]
+    return list(accumulate(steps, lambda chain, step: compose(step, sign, chain), initial=steps[0] * 0))[1:]
 
 
 def _copy(labels: UInt8, indices: Iterable[int], keys: Sequence[int]) -> None:

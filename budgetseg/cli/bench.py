@@ -153,8 +153,14 @@ def deadline(
     model: Annotated[
         str, typer.Option(help="A bundled model, or the folder of one.", autocompletion=one_of("model"))
     ] = "camvid",
-    engine: Annotated[
-        str, typer.Option(help="auto, frames or supervoxels, as of 'budgetseg label'.", autocompletion=one_of("engine"))
+    space: Annotated[
+        str,
+        typer.Option(
+            "--space",
+            "--engine",
+            help="auto, frames or regions, as of 'budgetseg label'.",
+            autocompletion=one_of("space"),
+        ),
     ] = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="Cores to label with.", show_default="all")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of every clip and budget.")] = 3,
@@ -163,11 +169,11 @@ def deadline(
 ) -> None:
     """Deadlines: budgets of 1.5 to 8 times the floor, timed from outside, idle and with every core loaded by others.
 
-    The floor is that of supervoxels, whichever engine labels: what a video takes with no descriptor at all.
+    The floor is that of regions, whichever space labels: what a video takes with no descriptor at all.
 
     Without --json, a line for idle runs and one for loaded ones: shares are of the budget.
     """
-    from budgetseg.app import Labeller
+    from budgetseg.app.model import LoadedModel
     from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
     from budgetseg.models.bundle import load_model
     from budgetseg.models.find import find_model
@@ -176,9 +182,9 @@ def deadline(
     sources = [] if place is None else deadline_clips(place)[:clips]
     if not sources:
         raise UsageError("no real clips at hand; give --data, the folder that holds camvid/, suny/ or clips/")
-    labeller = Labeller(load_model(find_model(model)), cores_for(threads))
+    loaded = LoadedModel(load_model(find_model(model)), cores_for(threads), space=space)
     with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
-        rows = bench_deadline(labeller, sources, repeats, advance, labeller.choose(engine))
+        rows = bench_deadline(loaded, sources, repeats, advance, loaded.choose(space))
     _print("deadline", rows if as_json else summarise(rows), as_json)
 
 

@@ -11,7 +11,7 @@ NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
     "clock": lambda: ("cost", "wall"),
     "costs": lambda: ("shared", "unshared"),
     "dataset": lambda: tuple(DATASETS),
-    "engine": lambda: ("auto", "frames", "supervoxels"),
+    "space": lambda: ("auto", "frames", "regions"),
     "format": lambda: ("png", "cityscapes", "coco"),
     "model": lambda: tuple(bundled_models()),
     "policy": lambda: ("learned", "static", "random"),

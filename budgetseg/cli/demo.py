@@ -58,7 +58,7 @@ def demo(
 
 def _job(model: str) -> "Job":
     from budgetseg.app.job import Job
-    from budgetseg.app.loaded import load
+    from budgetseg.app.model import load
     from budgetseg.evaluation.environment import environment
 
     tell(f"getting the model '{model}' ready")
@@ -78,16 +78,16 @@ def _print_accuracy(rows: "Sequence[DemoRow]") -> None:
 
 def _print_ledgers(rows: "Sequence[DemoRow]") -> None:
     """Seconds by stage and descriptor at each budget."""
-    for title in ("stages", "descriptors"):
+    for title in ("stages", "sources"):
         names = list(dict.fromkeys(name for row in rows for name in row.ledger[title]))
         cells: Rows = [(name, *(_entry(row.ledger[title].get(name), title) for row in rows)) for name in names]
-        print_table((f"{title}, s", *(row.budget for row in rows)), cells)
+        print_table((f"{'descriptors' if title == 'sources' else title}, s", *(row.budget for row in rows)), cells)
 
 
 def _entry(entry: Mapping[str, Any] | None, title: str) -> str:
     if entry is None:
         return "-"
-    return f"{entry['spent_s']:.3f}" + (f" ({entry['count']:,})" if title == "descriptors" else "")
+    return f"{entry['spent_s']:.3f}" + (f" ({entry['count']:,})" if title == "sources" else "")
 
 
 def _print_clip(ledger: Mapping[str, Any], ms: int) -> None:
@@ -96,7 +96,7 @@ def _print_clip(ledger: Mapping[str, Any], ms: int) -> None:
     typer.echo(f"{name}: {n} real frames of {width}×{height}, labelled with the model 'camvid' in {spent}.\n")
     cells: Rows = [
         (name, str(own["count"]), f"{own['spent_s']:.3f}")
-        for title in ("stages", "descriptors")
+        for title in ("stages", "sources")
         for name, own in ledger[title].items()
     ]
     print_table(("stage or network", "times", "spent s"), cells)

@@ -13,7 +13,7 @@ from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
-    from budgetseg.app.job import Done, Order
+    from budgetseg.app.job import Order, Written
     from budgetseg.engine.request import Request
 
 __all__ = ["label"]
@@ -64,12 +64,15 @@ def label(
             autocompletion=one_of("model"),
         ),
     ] = None,
-    engine: Annotated[
+    space: Annotated[
         str,
         typer.Option(
-            help="'frames', networks on whole frames, carried along flow; 'supervoxels', all descriptors and a CRF; "
-            "'auto', frames where the model has a network and no option asks for supervoxels.",
-            autocompletion=one_of("engine"),
+            "--space",
+            "--engine",
+            help="How pixels get their labels: 'frames', networks on whole frames, carried along optical flow; "
+            "'regions', descriptors of supervoxels and a CRF; 'auto', frames where the model has a network and no "
+            "option is of regions alone. --engine is its old name, and 'supervoxels' that of regions.",
+            autocompletion=one_of("space"),
         ),
     ] = "auto",
     select: Annotated[
@@ -100,7 +103,11 @@ def label(
         typer.Option(help="Do again, exactly, what led to this folder's results; takes no budget.", show_default=False),
     ] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Write why.npz and why.png: what was computed where, and how sure H was.")
+        bool,
+        typer.Option(
+            "--why",
+            help="Write why.npz and why.png: where the label of each pixel comes from, and how confident it is.",
+        ),
     ] = False,
     npz: Annotated[bool, typer.Option("--npz", help="Write labels.npz, all labels as one array, as well.")] = False,
     output: Annotated[
@@ -130,18 +137,18 @@ def label(
     budgetseg label drive.mp4 --replay out -o again
     budgetseg label clips/ --budget 2m --model mymodel --json
     """  # noqa: D301  # the parser keeps the lines after a real backspace
-    from budgetseg.app.engines import AUTO, SUPERVOXELS
     from budgetseg.app.job import Job, Order
-    from budgetseg.app.loaded import load
+    from budgetseg.app.model import load
     from budgetseg.app.output import Wanted
+    from budgetseg.app.spaces import AUTO, REGIONS
     from budgetseg.evaluation.environment import environment
 
     if target_accuracy is not None:
         budget, scope = _budget_of(model or DEFAULT_MODEL, target_accuracy, budget, replay), "descriptors"
-    order = Order(videos, _request(budget, scope, seed, replay), resume, replay, output, Wanted(npz, why), engine)
+    order = Order(videos, _request(budget, scope, seed, replay, why), resume, replay, output, Wanted(npz, why), space)
     tasks = order.tasks()  # all that can be refused is refused before the work
     tell("getting ready")
-    ready = SUPERVOXELS if engine == AUTO and (why or scope != "total") else order.wanted_engine
+    ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
     loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready)
     done = []
     with ended_by_ctrl_c(STOPPING) as stopped:
@@ -167,13 +174,13 @@ def _budget_of(model: str, accuracy: float, budget: str | None, replay: Path | N
     return f"{100 * budget_of(load_model(find_model(model)), accuracy).amount:.3g}%"
 
 
-def _request(budget: str | None, scope: str, seed: int, replay: Path | None) -> "Request | None":
+def _request(budget: str | None, scope: str, seed: int, replay: Path | None, why: bool) -> "Request | None":
     from budgetseg.engine.request import Request
 
     if replay is None:
         if budget is None:
             raise UsageError("a budget is missing; for example --budget 10s, or --budget inf for no bound")
-        return Request(parse_budgets(budget), scope, seed=seed)
+        return Request(parse_budgets(budget), scope, seed=seed, explain=why)
     if budget is not None:
         raise UsageError("--replay takes no --budget, it does what was done; use --resume to spend more")
     return None
@@ -183,17 +190,17 @@ def _model_of(order: "Order") -> str:
     return DEFAULT_MODEL if order.earlier is None else order.earlier.model.place
 
 
-def _print_done(done: "Done") -> None:
+def _print_done(done: "Written") -> None:
     last = done.ledgers[-1]
     stages: Rows = [(name, *_seconds(entry)) for name, entry in last["stages"].items()]
     print_table(("stage", "planned s", "spent s"), stages)
-    descriptors: Rows = [(name, str(entry["count"]), *_seconds(entry)) for name, entry in last["descriptors"].items()]
-    title = "network" if last["engine"] == "frames" else "descriptor"
-    print_table((title, "computed", "planned s", "spent s"), descriptors)
+    sources: Rows = [(name, str(entry["count"]), *_seconds(entry)) for name, entry in last["sources"].items()]
+    title = "network" if last["space"] == "frames" else "descriptor"
+    print_table((title, "computed", "planned s", "spent s"), sources)
     print_table(("budget", "seconds", "spent s", "overrun s"), _budgets(done))
     for note in last["notes"]:
         typer.echo(f"Note: {note}")
-    typer.echo(f"Labelled by {last['engine']}.")
+    typer.echo(f"Labelled by {last['space']}.")
     typer.echo(f"Getting ready took {last['loading_s']:.1f} s, writing {last['writing_s']:.1f} s, beside the budget.")
     typer.echo(f"Results are in {done.folder}")
 
@@ -202,7 +209,7 @@ def _seconds(entry: dict[str, Any]) -> tuple[str, str]:
     return f"{entry['planned_s']:.3f}", f"{entry['spent_s']:.3f}"
 
 
-def _budgets(done: "Done") -> Rows:
+def _budgets(done: "Written") -> Rows:
     rows: Rows = []
     for name, ledger in zip(done.budgets, done.ledgers, strict=True):
         given = "-" if ledger["budget_s"] is None else f"{ledger['budget_s']:.3f}"

@@ -22,19 +22,36 @@ N_SUPERVOXELS = 200
 SAMPLE, TOGETHER = 240, 8  # supervoxels that each descriptor is timed on, and how many at a time
 
 
-def calibrate_new(descriptors: Sequence[Descriptor], prices: Prices, timer: Callable[[], float] | None = None) -> bool:
-    """Time the descriptors that have no price yet; whether there was one."""
+def calibrate_new(
+    descriptors: Sequence[Descriptor],
+    prices: Prices,
+    timer: Callable[[], float] | None = None,
+    scenes: Sequence[Scene] | None = None,
+) -> bool:
+    """Time the descriptors that have no price yet, as `calibrate` does; whether there was one."""
     new = [descriptor for descriptor in descriptors if not _is_known(descriptor, prices)]
     if new:
         _log.info("descriptors without a price are timed: %s", ", ".join(descriptor.name for descriptor in new))
-        calibrate(new, prices, timer)
+        calibrate(new, prices, timer, scenes)
     return bool(new)
 
 
-def calibrate(descriptors: Sequence[Descriptor], prices: Prices, timer: Callable[[], float] | None = None) -> None:
-    """Time descriptors and their resources on small videos of two sizes."""
-    scenes = [_street(size) for size in SIZES]
-    for scene in scenes:
+def calibrate(
+    descriptors: Sequence[Descriptor],
+    prices: Prices,
+    timer: Callable[[], float] | None = None,
+    scenes: Sequence[Scene] | None = None,
+) -> None:
+    """Time descriptors and their resources.
+
+    Parameters
+    ----------
+    descriptors : that are timed
+    prices : learn from it
+    timer : seconds, as of `LiveDescriptors`
+    scenes : small videos; rendered streets of two sizes if None
+    """
+    for scene in [_street(size) for size in SIZES] if scenes is None else scenes:
         warm_up(descriptors, scene)  # the first call at a size pays for memory too
         live = LiveDescriptors(scene, descriptors, prices, timer=timer)
         spread = np.linspace(0, len(scene.supervoxels) - 1, SAMPLE).astype(int)

@@ -15,16 +15,15 @@ from budgetseg.types import Float32, Float64
 
 __all__ = ["measure"]
 
-BATCH = 64  # supervoxels between two reports
-
 
 def measure(
     scene: Scene,
     descriptors: Sequence[Descriptor],
     threads: int = 1,
     advance: Callable[[int], None] = lambda _: None,
+    batch: int = 64,
 ) -> tuple[dict[str, Float32], Costs]:
-    """Values (N, length) by name, and costs in CPU seconds; `advance` is told of every few supervoxels."""
+    """Values (N, length) by name, and costs in CPU seconds; `advance` is told of every `batch` supervoxels."""
     live = LiveDescriptors(scene, descriptors, Prices(), timer=thread_s)
     n = len(scene.supervoxels)
     values = {descriptor.name: np.empty((n, descriptor.length), np.float32) for descriptor in descriptors}
@@ -32,7 +31,7 @@ def measure(
     shared_s: dict[Key, float] = {}
 
     def describe(start: int) -> int:
-        end = min(start + BATCH, n)
+        end = min(start + batch, n)
         for region in range(start, end):
             for column, (name, rows) in enumerate(values.items()):
                 spent = live.compute(region, name)
@@ -42,7 +41,7 @@ def measure(
         return end - start
 
     with ThreadPoolExecutor(threads) as pool:
-        for done in pool.map(describe, range(0, n, BATCH)):
+        for done in pool.map(describe, range(0, n, batch)):
             advance(done)  # here, since only one thread at a time may tell
     return values, _costs(scene, descriptors, private_s, shared_s)
 

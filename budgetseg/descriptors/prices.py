@@ -31,7 +31,7 @@ class Workload:
     needs: Lists
 
     def price(self, prices: Prices) -> Costs:
-        """Foretold seconds of everything, on an idle machine."""
+        """Predicted seconds of everything, on an idle machine."""
         private_s = np.stack([prices.usual(name, works) for name, works in self.private.items()], axis=1)
         resource_s = np.concatenate([np.empty(0), *(prices.usual(kind, works) for kind, works in self.shared.items())])
         counts = {kind: len(works) for kind, works in self.shared.items()}
@@ -39,7 +39,7 @@ class Workload:
 
 
 def price(scene: Scene, descriptors: Sequence[Descriptor], prices: Prices) -> Costs:
-    """Foretold seconds of all descriptors of a scene, on an idle machine."""
+    """Predicted seconds of all descriptors of a scene, on an idle machine."""
     return workload(scene, descriptors).price(prices)
 
 

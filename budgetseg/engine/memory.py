@@ -31,10 +31,10 @@ def made_ready(n: int) -> str:
     return f"memory for labels, {n / 1e9:.2g} GB, was made ready beside the budget"
 
 
-def room_for(n_frames: int, size: tuple[int, int], value: int | None = None) -> UInt8:
-    """Labels of so many frames, (T, H, W), all of one class, or of any."""
+def room_for(n_frames: int, size: tuple[int, int], value: int | None = None, most_bytes: int = IN_MEMORY) -> UInt8:
+    """Labels of so many frames, (T, H, W), all of one class, or of any; in a file where that is over `most_bytes`."""
     shape = (n_frames, *size)
-    if math.prod(shape) <= IN_MEMORY:
+    if math.prod(shape) <= most_bytes:
         return np.empty(shape, np.uint8) if value is None else np.full(shape, value, np.uint8)
     try:
         with TemporaryFile() as file:

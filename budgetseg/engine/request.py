@@ -22,6 +22,7 @@ class Request:
     density : supervoxels a frame; None for what suits the video
     seed : of what is random
     window : frames in a window at most; None for as many as memory allows
+    explain : whether results should tell where the label of each pixel comes from; that is found out beside the budget
     """
 
     budgets: tuple[Budget, ...]
@@ -29,6 +30,7 @@ class Request:
     density: float | None = None
     seed: int = 0
     window: int | None = None
+    explain: bool = False
 
     @property
     def end_s(self) -> float:

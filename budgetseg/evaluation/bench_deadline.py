@@ -8,7 +8,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.app import Labeller
-from budgetseg.app.engines import FRAMES, SUPERVOXELS
+from budgetseg.app.model import LoadedModel
+from budgetseg.app.spaces import REGIONS
 from budgetseg.engine.request import Request
+from budgetseg.engine.run import run
 from budgetseg.policy.episode import Selection
-from budgetseg.spaces.regions.label import label_video
+from budgetseg.timing.clock import WallClock
 from budgetseg.types import NOTHING, Budget
 from budgetseg.video import VideoSource, open_video
 
@@ -44,20 +44,20 @@ def deadline_clips(data: Path) -> list[VideoSource]:
 
 
 def bench_deadline(
-    labeller: Labeller,
+    model: LoadedModel,
     clips: Sequence[VideoSource],
     repeats: int = 3,
     advance: Callable[[int], None] = lambda _: None,
-    engine: str = SUPERVOXELS,
+    space: str = REGIONS,
 ) -> list[Row]:
-    """A row per run: clips × budgets × repeats, idle and loaded; the floor is that of supervoxels for both engines."""
+    """A row per run: clips × budgets × repeats, idle and loaded; the floor is that of regions for both spaces."""
     rows = []
     for load in LOADS:
         with _busy_cores(load == "loaded"):
             for clip in clips:
-                floor_s = _floor_s(labeller, clip)
+                floor_s = _floor_s(model, clip)
                 for times, _ in product(TIMES_FLOOR, range(repeats)):
-                    row = _run(labeller, clip, times * floor_s, engine)
+                    row = _run(model, clip, times * floor_s, space)
                     rows.append({"load": load, **row, "times_floor": times})
                     advance(1)
     return rows
@@ -89,12 +89,10 @@ def _could_fit(row: Row) -> bool:
     return bool(0 < row["next_s"] <= (1 - ENOUGH) * row["budget_s"])
 
 
-def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) -> Row:
-    label = labeller.label_frames if engine == FRAMES else labeller.label
-    started = time.perf_counter()
-    labelled = label(clip, Request((Budget(budget_s),)))
-    seconds = time.perf_counter() - started
-    ledger = labelled.ledgers[-1]
+def _run(model: LoadedModel, clip: VideoSource, budget_s: float, space: str) -> Row:
+    watch = WallClock()
+    (result,) = model.run(clip, Request((Budget(budget_s),)), space)
+    seconds, ledger = watch.now_s(), result.ledger
     return {
         "budget_s": budget_s,
         "spent_s": seconds,
@@ -104,20 +102,20 @@ def _run(labeller: Labeller, clip: VideoSource, budget_s: float, engine: str) ->
         "work_left": ledger.work_left,
         "next_s": ledger.next_s,
         "video": clip.name,
-        "engine": engine,
-        "threads": labeller.threads,
+        "engine": space,
+        "threads": model.threads,
         "notes": "; ".join(ledger.notes),
     }
 
 
-def _floor_s(labeller: Labeller, clip: VideoSource) -> float:
+def _floor_s(model: LoadedModel, clip: VideoSource) -> float:
     """Seconds that a video takes when nothing is spent on descriptors."""
-    idle = replace(labeller.engine, strategy=lambda *_: (lambda *_: NOTHING, Selection()))
+    idle = replace(model.regions, strategy=lambda _: (lambda *_: NOTHING, Selection()))
     seconds = []
     for _ in range(N_FLOORS):
-        started = time.perf_counter()
-        label_video(idle, clip, Request((Budget(1e9),)))
-        seconds.append(time.perf_counter() - started)
+        watch = WallClock()
+        run(idle, clip, Request((Budget(1e9),)), model.classes)
+        seconds.append(watch.now_s())
     return statistics.median(seconds)
 
 

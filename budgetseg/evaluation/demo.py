@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from budgetseg.app.engines import SUPERVOXELS
-from budgetseg.app.job import Done, Job, Order
+from budgetseg.app.job import Job, Order, Written
 from budgetseg.app.output import Wanted
+from budgetseg.app.spaces import REGIONS
 from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of_pixels
-from budgetseg.inference.ledger import Ledger
+from budgetseg.timing.ledger import Ledger
 from budgetseg.types import Budget, Labelling, UInt8, Video
 from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 
@@ -51,11 +51,12 @@ def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list
     write_overlay(street, video)
     write_overlay(folder / "truth.mp4", video, truth)
     job.tell("labelling the street without a bound")
-    runs = [job.model.label(street, math.inf, engine=SUPERVOXELS) for _ in range(2)]  # the first may find cold memory
+    runs = [job.model.label(street, math.inf, space=REGIONS) for _ in range(2)]  # the first may find cold memory
     whole = min(runs, key=lambda run: run.ledger.spent_s)
     job.tell("labelling it at three budgets")
     request = Request(_budgets(whole.ledger))
-    done = _run(job, Order([street], request, output=folder / "street", wanted=Wanted(why=True)))
+    order = Order([street], request, output=folder / "street", wanted=Wanted(why=True), space=REGIONS)
+    done = _run(job, order)
     rows = []
     for budget, ledger in zip(done.budgets, done.ledgers, strict=True):
         labels = read_label_pngs(done.folder / budget / "labels")
@@ -65,7 +66,8 @@ def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list
 
 def _budgets(whole: Ledger) -> tuple[Budget, ...]:
     """From little more than no descriptor takes, in tens of milliseconds."""
-    floor_s = min(sum(entry.spent_s for entry in whole.stages.values()), whole.spent_s)
+    stages = [entry.spent_s for name, entry in whole.stages.items() if name != "descriptors"]
+    floor_s = min(sum(stages), whole.spent_s)
     amounts = [floor_s + share * (whole.spent_s - floor_s) for share in SHARES]
     return tuple(Budget(math.ceil(100 * amount + k) / 100) for k, amount in enumerate(amounts))  # k: they must rise
 
@@ -80,6 +82,6 @@ def label_clip(job: Job, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
     return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "your-clip")).ledgers[-1]
 
 
-def _run(job: Job, order: Order) -> Done:
-    (done,) = job.run(order, order.tasks())
-    return done
+def _run(job: Job, order: Order) -> Written:
+    (written,) = job.run(order, order.tasks())
+    return written

@@ -4,7 +4,6 @@ A video is labelled within a budget that begins before its first frame is read a
 The watch is held from outside, and pixels are judged at full size. One run at a time, on all cores.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.app import Labeller
-from budgetseg.app.engines import FRAMES
+from budgetseg.app.model import LoadedModel
+from budgetseg.app.spaces import FRAMES, REGIONS
 from budgetseg.app.strategy import counted
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.datasets.files import FrameFiles
 from budgetseg.descriptors.describe import Plan
-from budgetseg.descriptors.network import NAMES
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
-from budgetseg.engine.labelled import Labelled
 from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
+from budgetseg.engine.run import run
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.evaluation.experiment import (
@@ -42,7 +41,7 @@ from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.simulate import NOT_COUNTED
-from budgetseg.spaces.regions.label import label_video
+from budgetseg.timing.clock import WallClock
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import Frame, VideoSource
 from budgetseg.video.core import Clip, Span
@@ -121,7 +120,7 @@ class _Setting:
     """Everything is loaded and compiled; `per_frame` is None for as many supervoxels as suit a video."""
 
     model: Model
-    labeller: Labeller
+    loaded: LoadedModel
     videos: Sequence[Timed]
     per_frame: int | None
     cores: int
@@ -140,33 +139,33 @@ Method = Callable[[VideoSource, float, int], _Answer]
 """(video, budget_s, seed) -> answer."""
 
 
-def _supervoxels(policy: str, setting: _Setting) -> Method:
-    """What `budgetseg label --engine supervoxels` does, among all descriptors of the model."""
-    names, labeller = setting.model.classifiers.names, Labeller(setting.model, setting.cores, policy)
+def _regions(policy: str, setting: _Setting) -> Method:
+    """What `budgetseg label --space regions` does, among all descriptors of the model."""
+    loaded = LoadedModel(setting.model, setting.cores, policy, space=REGIONS)
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
         request = Request((Budget(budget_s),), density=setting.per_frame, seed=seed)
-        labelled = labeller.label(source, request)
-        n_supervoxels = sum(len(why.known.supervoxels) for why in labelled.whys)
-        return _Answer(labelled.labels[-1], n_supervoxels, _counts(labelled, names))
+        (result,) = loaded.run(source, request, REGIONS)
+        n_supervoxels = sum(window.n_places for window in result.windows)
+        return _Answer(result.labels, n_supervoxels, _counts(result, setting.model.classifiers.names))
 
     return label
 
 
 def _frames(setting: _Setting) -> Method:
-    """What `budgetseg label` does where the model has a network; counted are questions to networks."""
-    names = [name for name in setting.model.classifiers.names if name in NAMES]
-    setting.labeller.choose(FRAMES)  # loads, before any clock starts
+    """What `budgetseg label` does where the model has a network; counted are predictions of networks."""
+    setting.loaded.choose(FRAMES)  # loads, before any clock starts
+    names = setting.loaded.space(FRAMES).sources
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
-        labelled = setting.labeller.label_frames(source, Request((Budget(budget_s),), seed=seed))
-        return _Answer(labelled.labels[-1], 0, _counts(labelled, names))
+        (result,) = setting.loaded.run(source, Request((Budget(budget_s),), seed=seed), FRAMES)
+        return _Answer(result.labels, 0, _counts(result, names))
 
     return label
 
 
-def _counts(labelled: Labelled, names: Sequence[str]) -> dict[str, int]:
-    computed = labelled.ledgers[-1].descriptors
+def _counts(result: Result, names: Sequence[str]) -> dict[str, int]:
+    computed = result.ledger.sources
     return {name: computed[name].count if name in computed else 0 for name in names}
 
 
@@ -184,8 +183,8 @@ def _keyframes(network: str, setting: _Setting) -> Method:
 
 
 METHODS: dict[str, Callable[[_Setting], Method]] = {
-    "static": partial(_supervoxels, "static"),
-    "budget-wanted-full": partial(_supervoxels, "learned"),
+    "static": partial(_regions, "static"),
+    "budget-wanted-full": partial(_regions, "learned"),
     "frames": _frames,
     "keyframes": partial(_keyframes, "dcnn"),
     "keyframes-large": partial(_keyframes, "dcnn_large"),
@@ -232,7 +231,7 @@ def evaluate_wall(
     check_classes(model, dataset.classes)
     (split,) = plan.splits
     videos = [timed(video) for video in dataset.videos(split)]
-    setting = _Setting(model, Labeller(model, cores), videos, plan.per_frame, cores)
+    setting = _Setting(model, LoadedModel(model, cores, space=REGIONS), videos, plan.per_frame, cores)
     rows = _rows(setting, names, experiment, advance)
     about = {"dataset": plan.dataset, "split": split}
     return write_results([about | row for row in rows], output / "results.json")
@@ -270,9 +269,9 @@ def _rows(
 
 
 def _outcome(method: Method, video: Timed, full_s: float, budget_s: float, seed: int, n_labels: int) -> _Outcome:
-    started = time.perf_counter()
+    watch = WallClock()
     answer = method(video.source, budget_s, seed)
-    spent_s, confusions = time.perf_counter() - started, video.confusions(answer.labels, n_labels)
+    spent_s, confusions = watch.now_s(), video.confusions(answer.labels, n_labels)
     return _Outcome(video.name, confusions, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
 
 
@@ -280,10 +279,10 @@ def _full_s(setting: _Setting, source: VideoSource) -> float:
     h = setting.model.classifiers
     counted = [d for d, name in enumerate(h.names) if name != NOT_COUNTED]
     everything = plan_policy(counted, len(h.names), h.n_labels), Selection(reopen=False)
-    engine = replace(setting.labeller.engine, strategy=lambda *_: everything)
-    started = time.perf_counter()
-    label_video(engine, source, Request((Budget(np.inf),), density=setting.per_frame))
-    return time.perf_counter() - started
+    space = replace(setting.loaded.regions, strategy=lambda _: everything)
+    watch = WallClock()
+    run(space, source, Request((Budget(np.inf),), density=setting.per_frame), setting.model.classes)
+    return watch.now_s()
 
 
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:

@@ -14,7 +14,7 @@ from budgetseg.propagate.cells import argmax, between, confidence_of
 from budgetseg.propagate.settings import Propagation
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Fused", "Source", "confidence_at", "fuse", "n_neighbours", "neighbours"]
+__all__ = ["Fused", "Source", "confidence_at", "dominant", "fuse", "n_neighbours", "neighbours"]
 
 MIXED = 255
 """Marks a cell in which classes meet."""
@@ -115,6 +115,34 @@ def confidence_at(probabilities: Float32, nearest: UInt8, chain: Float32) -> UIn
                 x0, x1, fx = between(x + chain[y, x, 0], w)
                 share[y, x] = nearest[y1 if fy > 0.5 else y0, x1 if fx > 0.5 else x0]
     return share
+
+
+def dominant(grey: Float32, top: UInt8, sources: Sequence[Source], settings: Propagation) -> UInt8:
+    """Number of the source that tells most for the class of each cell, (h, w); `top` are these classes."""
+    best = np.full(grey.shape, -1, np.float32)
+    which = np.zeros(grey.shape, np.uint8)
+    for k, source in enumerate(sources):
+        _support(best, which, k, top, grey, source, settings.contrast, settings.outside)
+    return which
+
+
+@njit(cache=True, nogil=True)
+def _support(best, which, number, top, grey, source, contrast, outside):  # type: ignore[no-untyped-def]
+    """Write a source to cells for whose class it tells more than those before it."""
+    p, seen, chain = source.probabilities, source.grey, source.chain
+    h, w = top.shape
+    for y in range(h):
+        for x in range(w):
+            at_y, at_x = y + chain[y, x, 1], x + chain[y, x, 0]
+            y0, y1, fy = between(at_y, h)
+            x0, x1, fx = between(at_x, w)
+            row, column = y1 if fy > 0.5 else y0, x1 if fx > 0.5 else x0
+            tells = source.weight / (1 + abs(seen[row, column] - grey[y, x]) / contrast) * p[row, column, top[y, x]]
+            if not (-1 < at_y < h and -1 < at_x < w):
+                tells *= outside
+            if tells > best[y, x]:
+                best[y, x] = tells
+                which[y, x] = number
 
 
 @njit(cache=True, nogil=True)

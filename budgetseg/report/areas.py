@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from budgetseg.app.export.run import FinishedRun
-from budgetseg.app.state import read_sures
-from budgetseg.frames.evidence import Painting
-from budgetseg.frames.heard import heard
-from budgetseg.frames.label import WindowTrace
-from budgetseg.frames.plan import COPY
-from budgetseg.frames.window import PRIOR
+from budgetseg.app.state import read_confidence
+from budgetseg.engine.trace import Finish, WindowTrace
+from budgetseg.propagate.fusion import neighbours
+from budgetseg.propagate.settings import Propagation
 from budgetseg.report.arrays import packed
+from budgetseg.spaces.frames.costs import COPY
 from budgetseg.types import Int32, UInt8
 from budgetseg.video import read_index_png
 
@@ -20,7 +19,8 @@ __all__ = ["areas_of"]
 
 Size = tuple[int, int]
 
-CELLS = 64  # in a row of how sure labels are, at most; more would be most of the page
+CELLS = 64  # in a row of confidences, at most; more would be most of the page
+PRIOR = "prior"
 
 
 def areas_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str, Any]:
@@ -28,20 +28,19 @@ def areas_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str, 
 
     ids : (T, h, w), pixels of one number have the same labels at every budget
     labels : (B, N), these labels
-    sure : (B, T, h, w) at some of the networks' cells, 255 for certain
+    sure : (B, T, h, w), confidence at some of the networks' cells, 255 for certain
     networks : names
     asks : network, frame and first budget of every question
     sources : for every budget and frame, where its labels come from
     """
     ids, labels = _joint(_labels(run, numbers, size))
-    networks = list(dict.fromkeys(ask.network for window in run.trace.frames for ask in window.asks))
     return {
         "ids": packed(ids.astype(np.uint16 if labels.shape[1] <= 1 << 16 else np.uint32)),
         "labels": packed(labels),
-        "sure": packed(_sure(run, numbers)),
-        "networks": networks,
-        "asks": [[networks.index(name), frame, budget] for name, frame, budget in _asks(run)],
-        "sources": _sources(run, numbers, networks),
+        "sure": packed(_confidence(run, numbers)),
+        "networks": list(run.trace.sources),
+        "asks": [list(ask) for ask in _asks(run)],
+        "sources": _sources(run, numbers),
     }
 
 
@@ -69,12 +68,13 @@ def _joint(labels: UInt8) -> tuple[Int32, UInt8]:
     return numbers, mixes
 
 
-def _sure(run: FinishedRun, numbers: Sequence[int]) -> UInt8:
-    """How sure labels are, (B, T, h, w); 0 of frames that no window came to."""
-    windows = read_sures(run.folder)
-    cells = windows[0].shape[2:] if windows else (1, 1)
+def _confidence(run: FinishedRun, numbers: Sequence[int]) -> UInt8:
+    """How confident labels are, (B, T, h, w), 255 for certain; 0 of frames that no window came to."""
+    windows = read_confidence(run.folder)
+    cells = next((own.shape[2:] for own in windows if own.shape[2:] != (1, 1)), (1, 1))
+    windows = [own if own.shape[2:] == cells else np.broadcast_to(own, (*own.shape[:2], *cells)) for own in windows]
     missing = run.trace.video.n_frames - sum(own.shape[1] for own in windows)
-    rest = np.zeros((len(run.budgets), missing, *cells), np.uint8)
+    rest = np.zeros((len(run.budgets), max(missing, 0), *cells), np.uint8)
     step = -(-cells[1] // CELLS)
     return np.concatenate([*windows, rest], axis=1)[:, numbers, step // 2 :: step, step // 2 :: step]
 
@@ -82,54 +82,57 @@ def _sure(run: FinishedRun, numbers: Sequence[int]) -> UInt8:
 def _starts(run: FinishedRun) -> Iterator[tuple[int, WindowTrace]]:
     """Windows, and the number of the first frame of each."""
     first = 0
-    for window in run.trace.frames:
+    for window in run.trace.windows:
         yield first, window
         first += window.n_frames
 
 
-def _asks(run: FinishedRun) -> Iterator[tuple[str, int, int]]:
-    """Network, frame of the video, and the first budget that has the answer."""
+def _asks(run: FinishedRun) -> Iterator[tuple[int, int, int]]:
+    """Network, frame of the video, and the first budget that has the prediction."""
     for first, window in _starts(run):
-        ends = [painting.n_asks for painting in window.paintings]
-        for ask, budget in zip(window.asks, np.searchsorted(ends, range(len(window.asks)), side="right"), strict=True):
+        ends = [finish.n_events for finish in window.finishes]
+        budgets = np.searchsorted(ends, range(len(window.events)), side="right")
+        for event, budget in zip(window.events, budgets, strict=True):
             if budget < len(ends):
-                yield ask.network, first + ask.frame, int(budget)
+                yield event.source, first + event.place, int(budget)
 
 
-def _sources(run: FinishedRun, numbers: Sequence[int], networks: Sequence[str]) -> list[list[Mapping[str, Any]]]:
-    """For every budget and frame: how labels came there, from which frame if there was no time, and who was heard."""
+def _sources(run: FinishedRun, numbers: Sequence[int]) -> list[list[Mapping[str, Any]]]:
+    """For every budget and frame: how labels came there, from which frame if there was no time, and what was fused."""
     nothing: Mapping[str, Any] = {"carry": PRIOR, "late": None, "keys": []}
     found: list[list[Mapping[str, Any]]] = []
     for j in range(len(run.budgets)):
-        told: dict[int, Mapping[str, Any]] = {}
+        known: dict[int, Mapping[str, Any]] = {}
         for first, window in _starts(run):
             own = range(first, first + window.n_frames)
-            told |= _window_sources(window, window.paintings[j], first, [t for t in numbers if t in own], networks)
-        found.append([told.get(number, nothing) for number in numbers])
+            wanted = [t for t in numbers if t in own]
+            known |= _window_sources(window, window.finishes[j], first, wanted, len(run.trace.sources))
+        found.append([known.get(number, nothing) for number in numbers])
     return found
 
 
 def _window_sources(
-    window: WindowTrace, painting: Painting, first: int, numbers: Sequence[int], networks: Sequence[str]
+    window: WindowTrace, finish: Finish, first: int, numbers: Sequence[int], n_networks: int
 ) -> dict[int, Mapping[str, Any]]:
-    keys: dict[str, list[int]] = {}
-    for ask in window.asks[: painting.n_asks]:
-        keys.setdefault(ask.network, []).append(ask.frame)
-    keys = {name: sorted(set(own)) for name, own in keys.items()}
-    if painting.carry == PRIOR or not keys:
+    keys: list[set[int]] = [set() for _ in range(n_networks)]
+    for event in window.events[: finish.n_events]:
+        keys[event.source].add(event.place)
+    if finish.prior or not any(keys):
         return {}
-    if painting.carry == COPY:
-        done = sorted(set(keys[painting.network]) - set(painting.late))
-        hears = [[(painting.network, _nearest(done, t))] for t in range(window.n_frames)]
+    late = set(finish.late)
+    if finish.carry == COPY:
+        best = {t: network for network, own in enumerate(keys) for t in own}
+        done = sorted(best.keys() - late)
+        fused = [[(best[near], near)] for near in (_nearest(done, t) for t in range(window.n_frames))]
     else:
-        done = sorted(set(range(window.n_frames)) - set(painting.late))
-        hears = heard(keys, window.n_frames, painting.apart)
+        done = sorted(set(range(window.n_frames)) - late)
+        fused = neighbours([sorted(own) for own in keys], window.n_frames, int(Propagation().reach / finish.gap))
     found: dict[int, Mapping[str, Any]] = {}
     for number in numbers:
-        at = number - first if painting.carry == COPY else _nearest(done, number - first)
-        heard_at = [[networks.index(name), first + key] for name, key in hears[at]]
-        late = None if at == number - first else first + at
-        found[number] = {"carry": painting.carry, "late": late, "keys": heard_at}
+        at = number - first if finish.carry == COPY else _nearest(done, number - first)
+        own_keys = [[network, first + key] for network, key in fused[at]]
+        copied = None if at == number - first else first + at
+        found[number] = {"carry": finish.carry, "late": copied, "keys": own_keys}
     return found
 
 

@@ -204,7 +204,7 @@ const canvas = $("canvas"), pen = canvas.getContext("2d"), layer = document.crea
 
 async function openVideo(k) {
   pause();
-  const from = data.videos[k], whole = from.engine === "frames";
+  const from = data.videos[k], whole = from.space === "frames";
   const arrays = await unpackedAll(from, whole ? ["ids", "labels", "sure"] : ["ids", "labels", "extent", "opinions", "confidence"]);
   const steps = whole ? {} : await unpackedAll(from.steps, Object.keys(from.steps));
   const images = from.frames.map(src => Object.assign(new Image(), {src}));
@@ -225,7 +225,7 @@ async function openVideo(k) {
     h("button", {type: "button", "aria-pressed": false, tabindex: -1, onclick: () => setBudget(j)}, one.name)));
   const every = from.numbers.length > 1 ? from.numbers[1] : 1;
   const about = every > 1 ? `every ${ordinal(every)} frame is shown` : "every frame is shown";
-  $("player-about").textContent = `${from.name}: ${from.n_frames} frames of ${from.size.join("×")}, labelled by ${from.engine} with model ` +
+  $("player-about").textContent = `${from.name}: ${from.n_frames} frames of ${from.size.join("×")}, labelled by ${from.space} with model ` +
     `${from.model}; ${about}${from.frame_size[0] < from.size[0] ? `, ${from.frame_size[0]} pixels wide` : ""}.`;
   const names = Object.entries(VIEWS).filter(([value]) => !whole || VIEWS_OF_FRAMES.includes(value));
   fill($("views"), h("legend", {}, "Show"), names.map(([value, text]) => h("label", {},
@@ -500,7 +500,7 @@ function sourceText(j) {
 }
 function lookCosts(keys) {
   if (!keys.length) return "nothing";
-  const entries = keys.map(([network]) => video.budgets[b].ledger.descriptors[video.networks[network]]);
+  const entries = keys.map(([network]) => video.budgets[b].ledger.sources[video.networks[network]]);
   if (!entries.every(Boolean)) return "not in the ledger, which is of what came after an earlier run, or of doing it again";
   const each = keys.map(([network], i) => [video.networks[network], entries[i].spent_s / entries[i].count]);
   return `about ${milli(sum(each.map(([, cost]) => cost)))} for ${each.length} look${each.length > 1 ? "s" : ""}, each of a whole frame: ` +
@@ -553,7 +553,7 @@ function drawKeys() {
 
 function showLedger() {
   const {name, ledger} = video.budgets[b];
-  const rows = [...Object.entries(ledger.stages), ...Object.entries(ledger.descriptors)];
+  const rows = [...Object.entries(ledger.stages), ...Object.entries(ledger.sources)];
   const most = Math.max(...rows.map(([, entry]) => entry.spent_s), 1e-9), cores = video.settings.threads;
   const over = ledger.overrun_s > 0 ? `, ${milli(ledger.overrun_s)} over` : "";
   const table = plainTable(["", "times", "planned", "spent", ""], rows.map(([what, entry]) => [what, String(entry.count),

@@ -7,8 +7,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from budgetseg.app.engines import FRAMES
 from budgetseg.app.export.run import FinishedRun
+from budgetseg.app.spaces import FRAMES
 from budgetseg.report.areas import areas_of
 from budgetseg.report.arrays import picture
 from budgetseg.report.regions import regions_of
@@ -30,11 +30,11 @@ def player_of(
     size = video.height, video.width
     if video.width > width:
         size = max(1, round(video.height * width / video.width)), width
-    parts = areas_of if trace.engine == FRAMES else regions_of
+    parts = areas_of if trace.space == FRAMES else regions_of
     return {
         "name": video.name,
         "folder": run.folder.name,
-        "engine": trace.engine,
+        "space": trace.space,
         "n_frames": video.n_frames,
         "size": [video.width, video.height],
         "numbers": numbers,

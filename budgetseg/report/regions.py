@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from budgetseg.app.export.run import FinishedRun
 from budgetseg.app.state import read_state
-from budgetseg.engine.known import Known
 from budgetseg.report.arrays import packed
+from budgetseg.spaces.regions.evidence import Memory
 from budgetseg.types import Float32, Int32, Int64, UInt8
 from budgetseg.video import read_index_png
 
@@ -33,7 +33,7 @@ class _Regions:
     starts : number of the first supervoxel of each, and of that one
     """
 
-    windows: Sequence[Known]
+    windows: Sequence[Memory]
     starts: Int64
 
     def at(self, number: int, stride: int, size: Size) -> Int32:
@@ -121,11 +121,11 @@ def _steps(run: FinishedRun, regions: _Regions, shown: Int32) -> dict[str, NDArr
     """What was computed for the regions that are seen, in order; `budget` is the first that has it."""
     found: list[tuple[int, int, int, float, float, float]] = []
     for window, start in zip(run.trace.windows, regions.starts, strict=False):
-        ends = [window.closings[k][0] for k in window.painted]
-        budgets = np.searchsorted(ends, np.arange(len(window.steps)), side="right")
+        ends = [finish.n_events for finish in window.finishes]
+        budgets = np.searchsorted(ends, np.arange(len(window.events)), side="right")
         found += [
-            (step.region + int(start), step.descriptor, int(budget), step.at_s, step.spent_s, step.shared_s)
-            for step, budget in zip(window.steps, budgets, strict=True)
+            (event.place + int(start), event.source, int(budget), event.at_s, event.spent_s, event.shared_s)
+            for event, budget in zip(window.events, budgets, strict=True)
             if budget < len(ends)
         ]
     region, descriptor, budget, *seconds = np.array(found, np.float64).reshape(-1, 6).T

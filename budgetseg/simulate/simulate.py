@@ -30,7 +30,8 @@ def act(episode: Episode, said: Float32, region: int, action: int) -> None:
         episode.finish(region)
         return
     subset = episode.state.subsets[region] | np.int32(1 << action)
-    episode.receive((region, action), said[region, subset], episode.start((region, action)))
+    chosen = Action(region, action)
+    episode.receive(chosen, said[region, subset], episode.start(chosen))
 
 
 def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
@@ -44,7 +45,7 @@ def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Ac
     The supervoxel stays selected: `act` may do something else with it.
     """
     region, action, _ = _simulate(episode, said, policy, n)
-    return None if region < 0 else (region, action)
+    return None if region < 0 else Action(region, action)
 
 
 def play_out(episode: Episode, said: Float32, policy: LinearPolicy) -> int:

@@ -1,9 +1,9 @@
 """What work costs on this machine: seconds by name and amount of work, learned from what it did cost.
 
 Two kinds of work are priced. A *stage* is long and rare (decoding, painting, a network on a frame): it has a rate,
-seconds = b · work, and the last few times count. A *call* is short and frequent (a descriptor of a supervoxel): it has a
-line, seconds = a + b · work, fitted to the last hundred calls. Both are prices of an idle machine; how busy it is now is
-one factor on all of them, the slowdown.
+seconds = b · work, and the last few times count. A *call* is short and frequent (a descriptor of a supervoxel): it has
+a line, seconds = a + b · work, fitted to the last hundred calls. Both are prices of an idle machine. How busy it is now
+is one factor on all of them, the slowdown.
 """
 
 import json
@@ -45,12 +45,12 @@ class Learning:
 
     Attributes
     ----------
-    stage_weight : weight of the last time of a stage, the earlier ones share the rest: a stage is seen a few times a run
+    stage_weight : weight of the last time of a stage; the earlier ones share the rest, since a run has only a few
     freed_weight, freed_times : the weight where decoding took so many times less than known: it has threads of its own,
         of whose waiting for a core nothing is known, so that a busy machine makes it look dear
     call_kept : what is left of the weight of a call when the next one comes: about the last hundred count
     enough, tolerated : calls at least, and mean relative error at most, of a line that can be relied on
-    outlier, first_outlier : times more or less than a line says that are clipped: of a line to rely on, and of any other
+    outlier, first_outlier : times more or less than predicted that are clipped: by a line to rely on, and by any other
     beyond : times the most work so far, from which on a line knows nothing and nothing is an outlier
     least_s : seconds below which calls differ by the clock alone
     """

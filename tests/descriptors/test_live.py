@@ -1,8 +1,8 @@
-"""Prices and bills of calls, on a clock that only work moves; and threads on a rendered street."""
+"""Prices and bills of calls, on a clock that only work moves; lateness; and threads on a rendered street."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, get_ident
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 from budgetseg.descriptors.core import Descriptor, Key, Resource, Scene
 from budgetseg.descriptors.live import LiveDescriptors, Spent
 from budgetseg.supervoxels import neighbourhood_graph
+from budgetseg.timing.clock import ManualClock
+from budgetseg.timing.deadline import Deadline, LateError
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Supervoxels
 
@@ -18,26 +20,16 @@ GREY_S, STEP_S, OWN_S = 4.0, 2.0, 1.0
 N_BYTES = 16  # of a grey frame, and of a step
 
 
-class Clock:
-    """Stands still unless somebody works."""
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 class Grey(Resource):
     """A frame, for 4 s."""
 
     kind = "grey"
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
-        self.clock.now_s += GREY_S
+        self.clock.advance(GREY_S)
         return np.asarray(scene.frames[index].mean(axis=2), np.float32)
 
 
@@ -46,14 +38,14 @@ class Step(Resource):
 
     kind = "step"
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
 
     def needs(self, scene: Scene, index: int) -> Sequence[Key]:  # noqa: ARG002
         return [("grey", index), ("grey", index + 1)]
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
-        self.clock.now_s += STEP_S
+        self.clock.advance(STEP_S)
         difference: Float32 = inputs[1] - inputs[0]
         return difference
 
@@ -63,7 +55,7 @@ class Change(Descriptor):
 
     name, length = "change", 1
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
         self.resources = Grey(clock), Step(clock)
 
@@ -74,19 +66,19 @@ class Change(Descriptor):
         return 1.0
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
-        self.clock.now_s += OWN_S
+        self.clock.advance(OWN_S)
         return np.array([np.mean(inputs)], np.float32)
 
 
-def make_live(limit_bytes: int = 1 << 20) -> LiveDescriptors:
+def make_live(limit_bytes: int = 1 << 20, clock: ManualClock | None = None) -> LiveDescriptors:
     """Supervoxels of frames 0 and 1, of 2 and 3, of 4, and of 5, at prices that are known."""
     frames = np.random.default_rng(0).integers(0, 256, (6, 2, 2, 3), np.uint8)
     ids = np.repeat(np.array([0, 0, 1, 1, 2, 3], np.int32), 4).reshape(6, 2, 2)
     scene = Scene.of(frames, Supervoxels(ids, neighbourhood_graph(ids)))
-    clock, costs = Clock(), Prices()
+    prices, clock = Prices(), clock or ManualClock()
     for name, work, seconds in (("grey", 4, GREY_S), ("step", 4, STEP_S), ("change", 1, OWN_S)):
-        costs.observe(name, work, seconds)
-    return LiveDescriptors(scene, [Change(clock)], costs, limit_bytes, clock)
+        prices.observe_calls(name, work, seconds)
+    return LiveDescriptors(scene, [Change(clock)], prices, limit_bytes, clock.now_s)
 
 
 def test_a_price_is_that_of_the_descriptor_and_of_what_is_not_there() -> None:
@@ -119,12 +111,13 @@ def test_the_price_rises_again_when_resources_are_forgotten() -> None:
 
 @pytest.mark.parametrize("limit_bytes", [0, 4 * N_BYTES, 1 << 20])
 def test_the_bill_says_where_the_time_went(limit_bytes: int) -> None:
-    live = make_live(limit_bytes)
+    clock = ManualClock()
+    live = make_live(limit_bytes, clock)
     for region in (0, 1, 0, 2):
         missing = live.missing(region, "change")
-        before_s = live._timer()
+        before_s = clock.now_s()
         spent = live.compute(region, "change")
-        assert spent.total_s == pytest.approx(live._timer() - before_s)
+        assert spent.total_s == pytest.approx(clock.now_s() - before_s)
         assert spent.private_s == pytest.approx(OWN_S)
         assert set(spent.shared_s) == set(missing)
 
@@ -139,8 +132,8 @@ def test_with_room_a_call_costs_its_price() -> None:
 def test_what_is_made_twice_in_a_call_is_paid_twice_and_teaches_no_wrong_price() -> None:
     live = make_live(limit_bytes=0)
     assert live.compute(0, "change").shared_s["grey", 1] == pytest.approx(2 * GREY_S)
-    assert live.costs.predict("change", 1) == pytest.approx(OWN_S)
-    assert live.costs.predict("grey", 4) == pytest.approx(GREY_S)
+    assert live.prices.predict("change", 1) == pytest.approx(OWN_S)
+    assert live.prices.predict("grey", 4) == pytest.approx(GREY_S)
 
 
 def test_the_total_is_the_private_and_all_shared_seconds() -> None:
@@ -148,13 +141,86 @@ def test_the_total_is_the_private_and_all_shared_seconds() -> None:
 
 
 def test_asking_for_a_price_makes_nothing() -> None:
-    live = make_live()
+    clock = ManualClock()
+    live = make_live(clock=clock)
     live.cost(0, "change")
-    assert (len(live.cache), live._timer()) == (0, 0.0)
+    assert (len(live.cache), clock.now_s()) == (0, 0.0)
 
 
 def test_missing_lists_each_resource_once_and_before_those_that_need_it() -> None:
     assert make_live().missing(0, "change") == [("grey", 0), ("grey", 1), ("step", 0), ("grey", 2), ("step", 1)]
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_on_a_busy_machine_a_call_is_predicted_to_take_longer(factor: float) -> None:
+    live = make_live()
+    live.prices.slowdown.factor = factor
+    assert live.cost(0, "change") == pytest.approx(factor * (OWN_S + 2 * STEP_S + 3 * GREY_S))
+
+
+def test_where_it_is_late_no_resource_is_made() -> None:
+    clock = ManualClock()
+    live = make_live(clock=clock)
+    live.late = lambda: True
+    with pytest.raises(LateError):
+        live.compute(0, "change")
+    assert (len(live.cache), clock.now_s()) == (0, 0.0)
+
+
+def test_where_it_is_late_what_needs_no_more_resources_is_computed() -> None:
+    live = make_live()
+    first = live.compute(0, "change").vector
+    live.late = lambda: True
+    assert live.compute(0, "change").vector == first
+
+
+def test_of_several_supervoxels_those_are_there_for_which_there_was_time() -> None:
+    clock = ManualClock()
+    live = make_live(clock=clock)
+    deadline = Deadline(clock, at_s=3 * GREY_S + 2 * STEP_S)  # what the first of them needs
+    live.late = deadline.is_over
+    spent = live.compute_all(np.array([0, 1, 2]), "change")
+    assert 1 <= len(spent.vectors) < 3
+    assert spent.vectors[0] == make_live().compute(0, "change").vector
+
+
+class Endless(Grey):
+    """A frame that is cut off after so many seconds."""
+
+    def __init__(self, clock: ManualClock, cut_after_s: float) -> None:
+        super().__init__(clock)
+        self.cut_after_s = cut_after_s
+
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
+        self.clock.advance(self.cut_after_s)
+        raise LateError
+
+
+def grey_s_after_a_cut(cut_after_s: float) -> float:
+    clock = ManualClock()
+    live = make_live(clock=clock)
+    live.resources["grey"] = Endless(clock, cut_after_s)
+    with pytest.raises(LateError):
+        live.compute(0, "change")
+    return live.prices.predict("grey", 4)
+
+
+def test_a_resource_that_was_cut_off_later_than_predicted_is_known_to_take_longer() -> None:
+    assert grey_s_after_a_cut(5 * GREY_S) > 1.5 * GREY_S
+
+
+def test_a_resource_that_was_cut_off_sooner_than_predicted_teaches_nothing() -> None:
+    assert grey_s_after_a_cut(0.5 * GREY_S) == GREY_S
+
+
+def test_nothing_is_learned_in_a_thread_that_was_left_behind() -> None:
+    live = make_live()
+    before = live.prices.freeze()
+    live.resources["grey"] = Grey(ManualClock())  # takes no time by the clock of the calls
+    live.left_behind.add(get_ident())
+    live.compute(0, "change")
+    for name, work in (("grey", 4.0), ("step", 4.0), ("change", 1.0)):
+        assert live.prices.usual(name, work) == before.usual(name, work)
 
 
 def calls_of(live: LiveDescriptors) -> Iterator[tuple[int, str]]:

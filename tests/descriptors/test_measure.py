@@ -6,7 +6,6 @@ from time import sleep
 import numpy as np
 import pytest
 
-from budgetseg.descriptors import measure as measure_module
 from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.core import Descriptor, Key, Scene
 from budgetseg.descriptors.live import LiveDescriptors
@@ -71,10 +70,9 @@ def test_all_that_is_needed_has_a_cost_and_nothing_else_does(measured: Measured)
 
 
 def test_threads_change_neither_values_nor_needs(
-    measured: Measured, street: Scene, descriptors: list[Descriptor], monkeypatch: pytest.MonkeyPatch
+    measured: Measured, street: Scene, descriptors: list[Descriptor]
 ) -> None:
-    monkeypatch.setattr(measure_module, "BATCH", 3)
-    values, costs = measure(street, descriptors, threads=2)
+    values, costs = measure(street, descriptors, threads=2, batch=3)
     for name, rows in measured[0].items():
         assert np.array_equal(values[name], rows), name
     assert costs.kinds == measured[1].kinds
@@ -84,20 +82,17 @@ def test_threads_change_neither_values_nor_needs(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_progress_reaches_the_number_of_supervoxels_and_comes_from_one_thread(
-    street: Scene, monkeypatch: pytest.MonkeyPatch, threads: int
-) -> None:
-    monkeypatch.setattr(measure_module, "BATCH", 7)
-    told: list[int] = []
-    tellers: set[int] = set()
+def test_progress_reaches_the_number_of_supervoxels_and_comes_from_one_thread(street: Scene, threads: int) -> None:
+    counts: list[int] = []
+    callers: set[int] = set()
 
     def advance(n: int) -> None:
-        told.append(n)
-        tellers.add(get_ident())
+        counts.append(n)
+        callers.add(get_ident())
 
-    measure(street, [Colour()], threads, advance)
-    assert (sum(told), max(told)) == (len(street.supervoxels), 7)
-    assert tellers == {get_ident()}
+    measure(street, [Colour()], threads, advance, batch=7)
+    assert (sum(counts), max(counts)) == (len(street.supervoxels), 7)
+    assert callers == {get_ident()}
 
 
 def test_a_descriptor_without_resources_shares_nothing(street: Scene) -> None:
@@ -108,8 +103,7 @@ def test_a_descriptor_without_resources_shares_nothing(street: Scene) -> None:
     assert costs.full_s([0]) == pytest.approx(costs.private_s.sum())
 
 
-def test_an_error_is_told_without_computing_the_rest(street: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure_module, "BATCH", 1)
+def test_an_error_is_raised_without_computing_the_rest(street: Scene) -> None:
     asked: list[int] = []
 
     class Broken(Colour):
@@ -119,5 +113,5 @@ def test_an_error_is_told_without_computing_the_rest(street: Scene, monkeypatch:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        measure(street, [Broken()])
+        measure(street, [Broken()], batch=1)
     assert len(asked) < len(street.supervoxels)

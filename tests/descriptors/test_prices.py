@@ -1,4 +1,4 @@
-"""Prices of everything at once against asking for each one by itself."""
+"""Costs of everything at once against asking for each one by itself."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetseg.datasets.synthetic import render
-from budgetseg.descriptors.calibrate import calibrate
 from budgetseg.descriptors.core import Descriptor, Key, Lists, Numbering, Resource, Scene
 from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.live import LiveDescriptors
@@ -67,11 +66,11 @@ class Plugged(Descriptor):
 
 def known(names: Sequence[str]) -> Prices:
     """A made-up price for every name."""
-    costs = Prices()
+    prices = Prices()
     for k, name in enumerate(names):
         for work in (10.0, 1000.0, 100.0):
-            costs.observe(name, work, 1e-5 * (k + 1) + 1e-8 * work)
-    return costs
+            prices.observe_calls(name, work, 1e-5 * (k + 1) + 1e-8 * work)
+    return prices
 
 
 def names_of(descriptors: Sequence[Descriptor]) -> list[str]:
@@ -79,16 +78,16 @@ def names_of(descriptors: Sequence[Descriptor]) -> list[str]:
     return [*(descriptor.name for descriptor in descriptors), *dict.fromkeys(kinds)]
 
 
-def one_by_one(scene: Scene, descriptors: Sequence[Descriptor], costs: Prices) -> Costs:
-    """The same prices, by what a single call would cost."""
-    live = LiveDescriptors(scene, descriptors, costs, limit_bytes=0)
+def one_by_one(scene: Scene, descriptors: Sequence[Descriptor], prices: Prices) -> Costs:
+    """The same costs, by what a single call would cost."""
+    live = LiveDescriptors(scene, descriptors, prices, limit_bytes=0)
     resources = {resource.kind: resource for descriptor in descriptors for resource in descriptor.resources}
     keys = [(kind, index) for kind, own in resources.items() for index in range(own.count(scene))]
     numbers = {key: number for number, key in enumerate(keys)}
     pairs = [(region, own) for region in range(len(scene.supervoxels)) for own in descriptors]
     lists = Lists.of([numbers[key] for key in live.missing(region, own.name)] for region, own in pairs)
-    private_s = np.array([costs.predict(own.name, own.work(scene, region)) for region, own in pairs])
-    resource_s = np.array([costs.predict(kind, resources[kind].work(scene, index)) for kind, index in keys])
+    private_s = np.array([prices.predict(own.name, own.work(scene, region)) for region, own in pairs])
+    resource_s = np.array([prices.predict(kind, resources[kind].work(scene, index)) for kind, index in keys])
     kinds = {kind: own.count(scene) for kind, own in resources.items()}
     return Costs(private_s.reshape(-1, len(descriptors)), resource_s, lists.first, lists.items, kinds)
 
@@ -119,56 +118,57 @@ def test_prices_are_those_of_each_pair_by_itself(
     plugged: bool, street: Scene, long_street: Scene, descriptors: list[Descriptor]
 ) -> None:
     every = [Plugged(), *descriptors] if plugged else descriptors
-    costs = known(names_of(every))
+    prices = known(names_of(every))
     for scene in (street, long_street):
-        assert_same(price(scene, every, costs), one_by_one(scene, every, costs))
+        assert_same(price(scene, every, prices), one_by_one(scene, every, prices))
 
 
 @given(st.lists(st.integers(1, 70), min_size=1, max_size=4))
 def test_prices_are_right_for_any_lives(descriptors: list[Descriptor], lengths: list[int]) -> None:
     scene = lives(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)[:, None, None])
     every = [*descriptors, Plugged()]
-    costs = known(names_of(every))
-    assert_same(price(scene, every, costs), one_by_one(scene, every, costs))
+    prices = known(names_of(every))
+    assert_same(price(scene, every, prices), one_by_one(scene, every, prices))
 
 
-def test_the_price_of_a_pair_is_what_a_call_is_foretold_to_cost(
-    long_street: Scene, descriptors: list[Descriptor]
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_the_cost_of_a_pair_on_a_busy_machine_is_what_a_call_is_predicted_to_take(
+    long_street: Scene, descriptors: list[Descriptor], factor: float
 ) -> None:
-    costs = Prices()
-    calibrate(descriptors, costs)
-    prices = price(long_street, descriptors, costs)
-    live = LiveDescriptors(long_street, descriptors, costs)
-    for cell in range(0, prices.private_s.size, 7):
+    prices = known(names_of(descriptors))
+    prices.slowdown.factor = factor
+    costs = price(long_street, descriptors, prices)
+    live = LiveDescriptors(long_street, descriptors, prices)
+    for cell in range(0, costs.private_s.size, 7):
         region, column = divmod(cell, len(descriptors))
-        needed = prices.needed[prices.first[cell] : prices.first[cell + 1]]
-        usual_s = prices.private_s[region, column] + prices.resource_s[needed].sum()
-        assert costs.pace * usual_s == pytest.approx(live.cost(region, descriptors[column].name))
+        needed = costs.needed[costs.first[cell] : costs.first[cell + 1]]
+        usual_s = costs.private_s[region, column] + costs.resource_s[needed].sum()
+        assert factor * usual_s == pytest.approx(live.cost(region, descriptors[column].name))
 
 
 def test_the_work_stays_where_prices_change(street: Scene, descriptors: list[Descriptor]) -> None:
-    work, costs = workload(street, descriptors), known(names_of(descriptors))
-    before = work.price(costs)
+    work, prices = workload(street, descriptors), known(names_of(descriptors))
+    before = work.price(prices)
     for _ in range(100):
-        costs.observe("hog", 100.0, 0.1)
-    assert_same(work.price(costs), price(street, descriptors, costs))
-    assert (work.price(costs).private_s[:, 1] > before.private_s[:, 1]).all()
+        prices.observe_calls("hog", 100.0, 0.1)
+    assert_same(work.price(prices), price(street, descriptors, prices))
+    assert (work.price(prices).private_s[:, 1] > before.private_s[:, 1]).all()
 
 
-def test_prices_are_at_pace_one(street: Scene) -> None:
-    costs = known(names_of([Plugged()]))
-    before = price(street, [Plugged()], costs)
-    costs.pace = 3.0
-    assert_same(price(street, [Plugged()], costs), before)
+def test_costs_are_those_of_an_idle_machine(street: Scene) -> None:
+    prices = known(names_of([Plugged()]))
+    before = price(street, [Plugged()], prices)
+    prices.slowdown.factor = 3.0
+    assert_same(price(street, [Plugged()], prices), before)
 
 
 def test_what_was_never_seen_costs_nothing(street: Scene) -> None:
-    prices = price(street, [Plugged()], Prices())
-    assert not prices.private_s.any()
-    assert not prices.resource_s.any()
+    costs = price(street, [Plugged()], Prices())
+    assert not costs.private_s.any()
+    assert not costs.resource_s.any()
 
 
-def test_a_resource_that_is_not_there_is_told(street: Scene) -> None:
+def test_a_resource_that_is_not_there_is_an_error(street: Scene) -> None:
     class Astray(Plugged):
         def needs(self, scene: Scene, region: int) -> Sequence[Key]:
             return [("grey", scene.n_frames)] if region == 3 else []

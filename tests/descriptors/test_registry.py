@@ -1,21 +1,19 @@
 """Descriptors by name, and one that another package brings."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from budgetseg.datasets.synthetic import render
-from budgetseg.descriptors import calibrate as calibrate_module
-from budgetseg.descriptors.calibrate import calibrate, known_costs
-from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.descriptors.costs import CostModel
+from budgetseg.descriptors.calibrate import calibrate_new
+from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.registry import BUILT_IN, available, open_descriptors
 from budgetseg.errors import UsageError
 from budgetseg.models import bundled
 from budgetseg.supervoxels import segment
+from budgetseg.timing.prices import Prices
 
 CODE = '''
 """The mean brightness of a supervoxel."""
@@ -91,34 +89,18 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_another_package_adds_a_descriptor_at_its_measured_price(tiny_package: str) -> None:
     frames = render(0, 4, (96, 64))[0].frames
     scene = Scene.of(frames, segment(frames, 20, "fast"))
-    descriptors, costs = open_descriptors(["colour", tiny_package]), CostModel()
-    calibrate(descriptors, costs)
-    live = LiveDescriptors(scene, descriptors, costs)
+    descriptors, prices = open_descriptors(["colour", tiny_package]), Prices()
+    assert calibrate_new(descriptors, prices, scenes=[scene])
+    live = LiveDescriptors(scene, descriptors, prices)
     before_s = live.cost(0, tiny_package)
     expected = frames[scene.supervoxels.ids == 0].mean()
     assert np.allclose(live.compute(0, tiny_package).vector, expected)
     assert before_s > live.cost(0, tiny_package) > 0
+    assert prices.predict("tiny grey", 96 * 64) > 0
 
 
-def test_a_package_that_does_not_load_is_told_in_one_line(tiny_package: str, tmp_path: Path) -> None:
+def test_a_package_that_does_not_load_is_an_error_of_one_line(tiny_package: str, tmp_path: Path) -> None:
     points = tmp_path / "tiny_descriptor-1.0.dist-info" / "entry_points.txt"
     points.write_text("[budgetseg.descriptors]\ntiny = no_such_module:Tiny\n")
     with pytest.raises(UsageError, match=r"'tiny' of another package does not load .*no_such_module"):
         open_descriptors([tiny_package])
-
-
-def test_a_price_is_measured_once_and_kept(tiny_package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
-    measured: list[str] = []
-
-    def count(new: Sequence[Descriptor], costs: CostModel, timer: Callable[[], float]) -> None:
-        measured.extend(one.name for one in new)
-        calibrate(new, costs, timer)
-
-    monkeypatch.setattr(calibrate_module, "calibrate", count)
-    first = known_costs(open_descriptors(["colour"]))
-    again = known_costs(open_descriptors(["colour", tiny_package]))
-    known_costs(open_descriptors([tiny_package, "colour"]))
-    assert measured == ["colour", tiny_package]
-    assert again.predict("colour", 100) == first.predict("colour", 100)
-    assert again.predict("tiny grey", 96 * 64) > 0

@@ -1,234 +1,299 @@
-"""The compiled Algorithm 1 against a plain one, and what must hold of any run."""
+"""Deciding and doing: order, threads, what is late, and what goes wrong. What is done is made up."""
 
-import itertools
-import json
-from dataclasses import replace
-from pathlib import Path
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Barrier, Event, get_ident
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
-from budgetseg.policy import LinearPolicy, plan_policy, random_policy
-from budgetseg.policy.episode import Episode, Selection
-from budgetseg.policy.features import fill_features
-from budgetseg.policy.state import ENABLED
-from budgetseg.policy.steps import ORDERS, price
-from budgetseg.types import Float32
-from tests.graphs import graph_of
-from tests.policy.plain import PlainRun
-from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
+from budgetseg.engine.loop import LATE, Listed, Outcome, done_of, nothing_for, spend
+from budgetseg.timing.clock import CostClock, ManualClock
+from budgetseg.timing.deadline import Cuttable
+from budgetseg.types import NOTHING, Action, Batch
 
-GOLDEN = Path(__file__).with_name("golden_trace.json")
-
-Decision = tuple[int, int]
+LONG_S = 20.0
+"""Real seconds after which a thread that should go on is taken to be stuck."""
+ACTIONS = [Action(place, place % 3) for place in range(20)]
 
 
-def features_of(episode: Episode, region: int, policy: LinearPolicy) -> Float32:
-    price(episode.world, episode.state, region)
-    out = np.empty(policy.weights.shape[1], np.float32)
-    fill_features(episode.world, episode.state, region, policy.extended, out)
-    return out
+class Office:
+    """A state whose actions give their place; it remembers what was added, and notices two threads where one may be."""
+
+    def __init__(self, clock: ManualClock, do: Callable[[int], None] = lambda _: None) -> None:
+        self.added: list[int] = []
+        self.workers: set[int] = set()
+        self.cut = Event()
+        self._clock = clock
+        self._do = do
+        self._one = threading.Lock()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        assert self._one.acquire(blocking=False), "another thread is in here"
+        yield
+        self._one.release()
+
+    def do(self, batch: Batch) -> Outcome:
+        """Each takes a second."""
+        self.workers.add(get_ident())
+        for place in batch.places.tolist():
+            self._do(place)
+        self._clock.advance(float(batch.n_actions))
+        return Outcome(batch.places, np.ones(batch.n_actions), np.zeros(batch.n_actions))
+
+    def add(self, batch: Batch, outcome: Outcome) -> None:
+        with self.alone():
+            self.added += [batch.actions[k].place for k in done_of(batch, outcome)]
+
+    def cuttable(self) -> Sequence[Cuttable]:
+        return [self]
+
+    def cut_off(self) -> None:
+        self.cut.set()
 
 
-def decide_side_by_side(video: Made, episode: Episode, policy: LinearPolicy, shared: bool) -> list[Decision]:
-    """All decisions, each of them the plain one."""
-    plain = PlainRun(video, episode, policy, shared)
-    decisions = []
-    while not plain.is_over():
-        region = episode.select()
-        assert region == plain.select()
-        if region is None:
-            break
-        assert np.allclose(features_of(episode, region, policy), plain.features(region), rtol=1e-4, atol=1e-5)
-        action = policy.action(episode, region)
-        assert action == plain.action(region)
-        decisions.append((region, action))
-        plain.act(region, action)
-        if action == video.n_descriptors:
-            episode.finish(region)
-        else:
-            video.compute(episode, region, action)
-        assert episode.left_s == pytest.approx(plain.left_s)
-    return decisions
+def forever() -> float:
+    return np.inf
 
 
-@pytest.mark.parametrize("shared", [True, False], ids=["shared", "unshared"])
-@pytest.mark.parametrize("reopen", [True, False], ids=["reopen", "once"])
-@pytest.mark.parametrize("extended", [True, False], ids=["extended", "paper"])
-@pytest.mark.parametrize("order", [order for order in ORDERS if order != "wanted"])
-def test_decisions_are_those_of_a_plain_run(order: str, extended: bool, reopen: bool, shared: bool) -> None:
-    actions = set()
-    for seed in range(12):
-        video = made_video(seed)
-        policy = any_policy(video, seed + 100, extended, noise=float(seed % 6 == 5))
-        budget_s = video.full_s * (0.15, 0.3, 0.6, 0.9, 1.5, 0.4)[seed % 6]
-        selection, enabled = Selection(order, (0.1, 0.3, 1.0)[seed % 3], reopen), (0b111, 0b101)[seed % 2]
-        decisions = decide_side_by_side(video, video.begin(budget_s, selection, seed, enabled, shared), policy, shared)
-        recorded = video.run(video.begin(budget_s, selection, seed, enabled, shared), policy)
-        assert [choice for choice, _ in recorded] == [own for own in decisions if own[1] < video.n_descriptors]
-        actions |= {action for _, action in decisions}
-    assert actions == {0, 1, 2, 3}
+class Endless:
+    """A policy that never stops by itself."""
+
+    def __init__(self, state: Office) -> None:
+        self._state = state
+        self.n_asked = 0
+
+    def __call__(self, state: Office, left_s: float) -> Batch:  # noqa: ARG002
+        with self._state.alone():
+            self.n_asked += 1
+            return Batch.of([Action(self.n_asked, 0)], [1.0])
 
 
-def affordable(episode: Episode, budget_s: float) -> list[Decision]:
-    """What could still be computed."""
-    n, n_descriptors = episode.world.private_s.shape
-    missing = [int(episode.state.counts[ENABLED]) & ~int(subset) for subset in episode.state.subsets]
-    pairs = itertools.product(range(n), range(n_descriptors))
-    return [(i, d) for i, d in pairs if missing[i] >> d & 1 and episode.cost_s(i, d) <= budget_s - episode.spent_s]
+# Order
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_run_keeps_within_its_budget_and_ends_only_when_nothing_fits(order: str) -> None:
-    for seed in range(20):
-        video = made_video(seed, n=8)
-        budget_s = video.full_s * (seed + 1) / 25
-        episode = video.begin(budget_s, Selection(order, 0.2), seed, enabled=0b110)
-        video.run(episode, any_policy(video, seed, extended=seed % 2 == 0))
-        assert episode.spent_s <= budget_s
-        assert episode.left_s == pytest.approx(budget_s - episode.spent_s)
-        assert affordable(episode, budget_s * (1 - 1e-12)) == []
+def test_actions_are_done_in_the_order_of_a_list() -> None:
+    clock = ManualClock()
+    state = Office(clock)
+    spend(state, Listed(ACTIONS), clock, forever)
+    assert state.added == [action.place for action in ACTIONS]
 
 
-@pytest.mark.parametrize("enabled", [0b111, 0b101, 0b010, 0])
-@pytest.mark.parametrize("order", ORDERS)
-def test_without_a_bound_everything_enabled_is_computed_and_nothing_else(order: str, enabled: int) -> None:
-    for seed in range(4):
-        video = made_video(seed)
-        episode = video.begin(EVERYTHING, Selection(order, 0.1), seed, enabled)
-        recorded = video.run(episode, any_policy(video, seed, extended=True))
-        assert (episode.state.subsets == enabled).all()
-        assert len(recorded) == episode.n_computed == 15 * enabled.bit_count()
+def test_a_list_is_followed_one_by_one_however_little_time_is_left() -> None:
+    policy = Listed(ACTIONS[:2])
+    batches = [policy(None, -1.0) for _ in range(3)]
+    assert [batch.actions for batch in batches] == [[ACTIONS[0]], [ACTIONS[1]], []]
+    assert not batches[0].planned_s.any()
 
 
-def test_more_budget_later_is_spent_too() -> None:
-    video = made_video(3)
-    episode = video.begin(0.2 * video.full_s, seed=1)
-    policy = any_policy(video, 3, extended=True)
-    video.run(episode, policy)
-    early = episode.n_computed
-    episode.left_s = EVERYTHING
-    video.run(episode, policy)
-    assert 0 < early < episode.n_computed == 15 * 3
+def test_where_the_policy_stops_at_once_nothing_is_done() -> None:
+    clock = ManualClock()
+    state = Office(clock)
+    spend(state, lambda *_: NOTHING, clock, forever)
+    assert not state.workers
+    assert not state.added
 
 
-def test_weights_gone_wrong_do_not_hang_a_run() -> None:
-    video = made_video(0)
-    policy = any_policy(video, 0, extended=True)
-    for value, order in itertools.product((np.nan, np.inf, -np.inf), ORDERS):
-        episode = video.begin(EVERYTHING, Selection(order))
-        video.run(episode, replace(policy, weights=np.full_like(policy.weights, value)))
-        assert (episode.state.subsets == 0b111).all()
+def test_the_policy_is_given_the_seconds_that_are_left() -> None:
+    clock, left = ManualClock(), list[float]()
+
+    def choose(_: Office, left_s: float) -> Batch:
+        left.append(left_s)
+        return Batch.of([Action(0, 0)], [1.0]) if left_s >= 1 else NOTHING
+
+    spend(Office(clock), choose, clock, lambda: 2.5 - clock.now_s())
+    assert left == [2.5, 1.5, 0.5]
 
 
-@pytest.mark.parametrize("n", [1, 6])
-def test_a_budget_of_nothing_buys_nothing(n: int) -> None:
-    video = made_video(0, n)
-    episode = video.begin(0.0)
-    assert video.run(episode, any_policy(video, 0, extended=True)) == []
-    assert episode.spent_s == 0
+def test_what_was_done_is_recorded_with_the_moment_of_its_decision() -> None:
+    clock, records = ManualClock(), list[tuple[Batch, Outcome, float]]()
+    spend(Office(clock), Listed(ACTIONS[:3]), clock, forever, lambda *record: records.append(record))
+    assert [batch.actions for batch, _, _ in records] == [[action] for action in ACTIONS[:3]]
+    assert [outcome.values.tolist() for _, outcome, _ in records] == [[0], [1], [2]]
+    assert [at_s for _, _, at_s in records] == [0.0, 1.0, 2.0]
 
 
-def test_one_supervoxel_alone_is_a_video() -> None:
-    video = made_video(2, n=1)
-    episode = video.begin(EVERYTHING)
-    video.run(episode, any_policy(video, 0, extended=True))
-    assert episode.state.subsets.tolist() == [0b111]
+def test_an_outcome_is_added_before_it_is_recorded_and_before_the_next_decision() -> None:
+    clock = ManualClock()
+    state, policy, seen = Office(clock), Listed(ACTIONS[:3]), list[tuple[str, int]]()
+
+    def choose(_: Office, left_s: float) -> Batch:
+        seen.append(("decided", len(state.added)))
+        return policy(state, left_s)
+
+    spend(state, choose, clock, forever, lambda *_: seen.append(("recorded", len(state.added))))
+    assert seen == [(what, n) for n in range(4) for what in ("recorded", "decided")][1:]
 
 
-def test_isolated_supervoxels_are_reached() -> None:
-    video = replace(made_video(1, n=6), graph=graph_of([[0, 1]], np.random.default_rng(1).random((6, 3))))
-    episode = video.begin(EVERYTHING, Selection(start=0.0, reopen=False))
-    video.run(episode, plan_policy([0], 3, 4))
-    assert (episode.state.subsets == 1).all()
+# Threads
 
 
-def test_recorded_costs_add_up_to_what_was_spent() -> None:
-    for seed in range(10):
-        video = made_video(seed)
-        episode = video.begin(0.5 * video.full_s, seed=seed)
-        recorded = video.run(episode, random_policy(3, 4))
-        assert sum(spent_s for _, spent_s in recorded) == pytest.approx(episode.spent_s)
-        has = np.zeros(15, int)
-        for (region, descriptor), _ in recorded:
-            has[region] |= 1 << descriptor
-        assert np.array_equal(has, episode.state.subsets)
-        known = has > 0
-        assert np.array_equal(episode.state.said[known], video.said[np.flatnonzero(known), has[known]])
+def test_actions_are_done_side_by_side() -> None:
+    clock, both = ManualClock(), Barrier(2, timeout=LONG_S)
+
+    def do(_: int) -> None:
+        both.wait()  # one thread alone would wait in vain
+
+    state = Office(clock, do)
+    spend(state, Listed(ACTIONS), clock, forever, threads=2)
+    assert len(state.workers) == 2
+    assert sorted(state.added) == list(range(20))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("n", [2, 5, 100])
-def test_decisions_taken_together_are_all_different_and_fit(order: str, n: int) -> None:
-    for seed in range(6):
-        video = made_video(seed)
-        policy, budget_s = any_policy(video, seed, extended=True), 0.5 * video.full_s
-        episode = video.begin(budget_s, Selection(order), seed)
-        while len((batch := policy(episode, n)).places):
-            assert len(set(batch.places.tolist())) == len(batch.places) <= n
-            assert batch.planned_s.sum() <= episode.left_s + 1e-9
-            has = episode.state.subsets[batch.places]
-            assert not (has >> batch.sources & 1).any()
-            said = video.said[batch.places, has | 1 << batch.sources]
-            episode.receive_all(batch, said, batch.planned_s)
-        assert episode.spent_s <= budget_s
-        alone = video.begin(budget_s, Selection(order), seed)
-        video.run(alone, policy)
-        assert (episode.left_s < 0.3 * budget_s) == (alone.left_s < 0.3 * budget_s)
+def test_one_thread_at_a_time_decides_adds_and_records() -> None:
+    clock = ManualClock()
+    state, records = Office(clock), list[int]()
+    policy = Listed([Action(place, 0) for place in range(500)])
+
+    def choose(_: Office, left_s: float) -> Batch:
+        with state.alone():
+            return policy(state, left_s)
+
+    def record(batch: Batch, _: Outcome, __: float) -> None:
+        with state.alone():
+            records.extend(batch.places.tolist())
+
+    spend(state, choose, clock, forever, record, threads=4)
+    assert state.added == records
+    assert sorted(records) == list(range(500))
 
 
-def test_no_more_are_taken_together_than_the_seconds_asked_for() -> None:
-    video = made_video(3)
-    for most_s in (0.0, 0.5, 2.0, 5.0):
-        batch = plan_policy([0, 1, 2], 3, 4)(video.begin(EVERYTHING), 15, most_s)
-        assert batch.planned_s[:-1].sum() < max(most_s, 1e-9)
-        assert batch.planned_s.sum() >= most_s or len(batch.places) == 15
+def test_a_simulated_run_has_one_thread_so_that_it_repeats() -> None:
+    clock = ManualClock()
+    state = Office(clock)
+    spend(state, Listed(ACTIONS), CostClock(), forever, threads=4)
+    assert state.workers == {get_ident()}
+    assert state.added == list(range(20))
 
 
-def test_what_a_state_knows_of_costs_is_what_they_are() -> None:
-    for seed in range(6):
-        video = made_video(seed)
-        episode = video.begin(EVERYTHING, Selection("wanted"), seed)
-        for (region, d), _ in video.run(video.begin(EVERYTHING, seed=seed), random_policy(3, 4)):
-            video.compute(episode, region, d)
-            if d == 2 and region % 5 == 0:
-                episode.drop(1)
-            if d == 1 and region % 5 == 0:
-                episode.lose([3])
-            for other in range(15):
-                price(episode.world, episode.state, other)
-                lacks = int(episode.state.counts[ENABLED]) & ~int(episode.state.subsets[other])
-                costs_s = [episode.cost_s(other, k) if lacks >> k & 1 else 0.0 for k in range(3)]
-                assert np.allclose(episode.state.costs_s[other], costs_s)
+# Time is up
 
 
-def test_sharing_never_costs_more() -> None:
-    for seed in range(10):
-        video = made_video(seed)
-        choices = [choice for choice, _ in video.run(video.begin(EVERYTHING, seed=seed), random_policy(3, 4))]
-        shared, alone = video.begin(EVERYTHING), video.begin(EVERYTHING, shared=False)
-        for region, descriptor in choices:
-            video.compute(shared, region, descriptor)
-            video.compute(alone, region, descriptor)
-            assert shared.spent_s <= alone.spent_s + 1e-9
-        assert shared.spent_s == pytest.approx(video.full_s)
-        assert alone.spent_s == pytest.approx(
-            video.costs.private_s.sum() + video.costs.resource_s[video.costs.needed].sum()
-        )
+class Late(Office):
+    """Its second action does not end by itself: it is cut off."""
+
+    def do(self, batch: Batch) -> Outcome:
+        if batch.places[0] != ACTIONS[1].place:
+            return super().do(batch)
+        self._clock.advance(5.0)
+        assert self.cut.wait(LONG_S)
+        return nothing_for(1, LATE)
 
 
-def golden_trace() -> dict[str, object]:
-    """A run of 20 supervoxels; `python -m tests.engine.test_loop` writes it down anew."""
-    video = made_video(2024, n=20)
-    episode = video.begin(0.5 * video.full_s, Selection("random", 0.1), seed=7)
-    recorded = video.run(episode, any_policy(video, 11, extended=True))
-    costs = [round(spent_s, 9) for _, spent_s in recorded]
-    return {"choices": [list(choice) for choice, _ in recorded], "costs_s": costs, "decisions": episode.n_decisions}
+def test_what_is_under_way_when_time_is_up_is_cut_off_and_that_was_the_last() -> None:
+    clock, missing = ManualClock(), list[str | None]()
+    state = Late(clock)
+    spend(
+        state,
+        Listed(ACTIONS),
+        clock,
+        lambda: 4.0 - clock.now_s(),
+        lambda _, outcome, __: missing.append(outcome.missing.get(0)),
+    )
+    assert state.added == [0]
+    assert missing == [None, LATE]
 
 
-def test_the_same_seed_and_costs_give_the_trace_they_always_gave() -> None:
-    assert golden_trace() == json.loads(GOLDEN.read_text())
+def test_nothing_is_cut_off_while_there_is_time() -> None:
+    clock = ManualClock()
+    state = Office(clock)
+    spend(state, Listed(ACTIONS), clock, lambda: 21.0 - clock.now_s())
+    assert not state.cut.is_set()
 
 
-if __name__ == "__main__":
-    GOLDEN.write_text(json.dumps(golden_trace()) + "\n")
+def test_where_one_thread_is_late_the_others_ask_the_policy() -> None:
+    clock, first = ManualClock(), Event()
+
+    class OneLate(Office):
+        def do(self, batch: Batch) -> Outcome:
+            if batch.places[0] == 0:
+                first.set()
+                return nothing_for(1, LATE)
+            assert first.wait(LONG_S)
+            return super().do(batch)
+
+    state = OneLate(clock)
+    spend(state, Listed(ACTIONS), clock, forever, threads=2)
+    assert sorted(state.added) == list(range(1, 20))
+
+
+def test_an_action_that_is_missing_for_another_reason_does_not_end_the_run() -> None:
+    clock = ManualClock()
+
+    class Odd(Office):
+        def do(self, batch: Batch) -> Outcome:
+            return nothing_for(1, "failed") if batch.places[0] % 2 else super().do(batch)
+
+    state = Odd(clock)
+    spend(state, Listed(ACTIONS), clock, forever)
+    assert state.added == list(range(0, 20, 2))
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("in_main_thread", [True, False])
+def test_an_error_in_one_thread_ends_the_others_and_is_raised(in_main_thread: bool) -> None:
+    clock, main = ManualClock(), get_ident()
+    both, has_failed = Barrier(2, timeout=LONG_S), Event()
+
+    def do(place: int) -> None:
+        if place <= 2:
+            both.wait()  # both threads are at work
+            if (get_ident() == main) == in_main_thread:
+                has_failed.set()
+                raise KeyError("no such frame")
+        assert has_failed.wait(LONG_S)
+
+    state = Office(clock, do)
+    with pytest.raises(KeyError, match="no such frame"):
+        spend(state, Endless(state), clock, forever, threads=2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("where", ["policy", "add", "record"])
+def test_an_error_of_the_policy_the_state_or_the_record_is_raised(where: str, threads: int) -> None:
+    clock = ManualClock()
+
+    def fail(*_: object) -> NoReturn:
+        raise KeyError(where)
+
+    class Bad(Office):
+        def add(self, batch: Batch, outcome: Outcome) -> None:
+            super().add(batch, outcome)
+            if where == "add":
+                fail()
+
+    state = Bad(clock)
+    policy, record = fail if where == "policy" else Endless(state), fail if where == "record" else lambda *_: None
+    with pytest.raises(KeyError, match=where):
+        spend(state, policy, clock, forever, record, threads)
+
+
+def test_after_an_error_no_thread_is_left() -> None:
+    clock, before = ManualClock(), threading.active_count()
+
+    def fail(_: int) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        spend(Office(clock, fail), Listed(ACTIONS), clock, forever, threads=4)
+    assert threading.active_count() <= before
+
+
+# Outcomes
+
+
+def test_done_is_what_is_not_missing() -> None:
+    batch = Batch.of(ACTIONS[:4], [1.0] * 4)
+    outcome = Outcome(None, np.ones(4), np.zeros(4), {1: LATE, 3: "failed"})
+    assert done_of(batch, outcome) == [0, 2]
+
+
+def test_nothing_has_a_reason_for_every_action_and_costs_nothing() -> None:
+    outcome = nothing_for(3, LATE)
+    assert outcome.missing == {0: LATE, 1: LATE, 2: LATE}
+    assert outcome.spent_s.tolist() == outcome.shared_s.tolist() == [0, 0, 0]

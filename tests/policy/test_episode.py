@@ -9,6 +9,7 @@ from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.linear import choose
 from budgetseg.policy.state import BUSY, CANDIDATE, FINISHED
 from budgetseg.policy.steps import ORDERS
+from budgetseg.types import Action
 from tests.policy.worlds import EVERYTHING, any_policy, made_video
 
 
@@ -38,8 +39,8 @@ def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
             steps.finish(world, state, number, region)
         else:
             said = video.said[region, state.subsets[region] | 1 << d]
-            by_handle.start((region, d))
-            by_handle.receive((region, d), said, seconds)
+            by_handle.start(Action(region, d))
+            by_handle.receive(Action(region, d), said, seconds)
             steps.begin(world, state, number, region, d)
             steps.receive(world, state, number, region, d, said, seconds)
         assert same(by_handle, direct)
@@ -96,7 +97,7 @@ def test_a_slow_machine_makes_everything_dearer() -> None:
 def test_resources_are_paid_for_once() -> None:
     video = made_video(0)
     episode, costs = video.begin(EVERYTHING), video.costs
-    episode.start((4, 2))
+    episode.start(Action(4, 2))
     for region, d in np.ndindex(costs.private_s.shape):
         cell = region * 3 + d
         needed = set(costs.needed[costs.first[cell] : costs.first[cell + 1]].tolist())
@@ -109,7 +110,7 @@ def test_a_descriptor_that_cannot_be_had_finishes_its_supervoxel() -> None:
     video = made_video(0)
     episode = video.begin(EVERYTHING)
     video.compute(episode, 3, 0)
-    episode.start((3, 1))
+    episode.start(Action(3, 1))
     episode.give_up(3)
     assert episode.state.status[3] == FINISHED
     assert episode.state.told[3]
@@ -125,7 +126,7 @@ def test_what_is_withdrawn_is_not_selected_until_it_is_back() -> None:
     episode.withdraw(first)
     assert (episode.state.status == BUSY).all()
     assert episode.select() is None
-    episode.receive((first, 0), video.said[first, 1], 0.1)
+    episode.receive(Action(first, 0), video.said[first, 1], 0.1)
     assert episode.select() == first
 
 

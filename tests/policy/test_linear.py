@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import chisquare
 
 from budgetseg.descriptors.table import Costs
-from budgetseg.engine.loop import TableSource
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.features import feature_names
@@ -146,7 +145,7 @@ def most_wanted(episode: Episode, policy: LinearPolicy) -> tuple[int, int]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_time_changes_at_once_who_is_wanted_most(seed: int) -> None:
-    """Nobody hears of anybody here, so that it is time alone, by another weight for each descriptor, that changes."""
+    """Nobody has a neighbour here: it is time alone, by another weight for each descriptor, that changes."""
     video, rng = made_video(seed, n=40, n_edges=0), np.random.default_rng(seed)
     names = feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
     weights = np.zeros((4, len(names)), np.float32)
@@ -155,18 +154,18 @@ def test_time_changes_at_once_who_is_wanted_most(seed: int) -> None:
     weights[:3, 0] += 20  # nobody is finished early
     policy = LinearPolicy(weights, extended=True)
     episode, chosen = video.begin(2 * video.full_s, Selection("wanted"), shared=False), Counter[int]()
-    while len((batch := policy(episode.copy())).regions):
+    while (batch := policy(episode.copy())).n_actions:
         assert batch.actions[0] == most_wanted(episode, policy)
         chosen[int(batch.sources[0])] += 1
         batch = policy(episode)
-        episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+        video.receive(episode, batch)
     assert len(chosen) == 3
     assert chosen.total() > 40
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_who_shares_what_was_paid_for_is_ranked_again_at_once(seed: int) -> None:
-    """Nobody hears of anybody here, so that it is what others have paid for that makes a descriptor cheap."""
+    """Nobody has a neighbour here: it is what others have paid for that makes a descriptor cheap."""
     video = made_video(seed, n=40, n_edges=0)
     video.costs.resource_s[:] = 50.0  # dear beside what descriptors cost themselves
     names = feature_names(("a", "b", "c"), ("w", "x", "y", "z"), extended=True)
@@ -176,10 +175,10 @@ def test_who_shares_what_was_paid_for_is_ranked_again_at_once(seed: int) -> None
         weights[d, names.index(f"cost of {name}")] = -1
     policy, episode = LinearPolicy(weights, extended=True), video.begin(2 * video.full_s, Selection("wanted"))
     n_chosen = 0
-    while len((batch := policy(episode.copy())).regions):
+    while (batch := policy(episode.copy())).n_actions:
         assert batch.actions[0] == most_wanted(episode, policy)
         batch, n_chosen = policy(episode), n_chosen + 1
-        episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+        video.receive(episode, batch)
     assert n_chosen > 60
 
 
@@ -195,7 +194,7 @@ def test_what_there_was_no_time_for_is_wanted_again_when_there_is() -> None:
         batch = policy(episode)
         assert batch.sources[0] == largest[1] == expected
         assert video.graph.sizes[batch.places[0]] == video.graph.sizes[largest[0]]
-        episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+        video.receive(episode, batch)
 
 
 def test_looking_at_everyone_changes_no_decision() -> None:
@@ -204,9 +203,9 @@ def test_looking_at_everyone_changes_no_decision() -> None:
         policy, runs = any_policy(video, seed, extended=True), list[list[tuple[int, int]]]()
         for looks in (False, True):
             episode, choices = video.begin(0.6 * video.full_s, Selection("wanted"), seed), list[tuple[int, int]]()
-            while len((batch := policy(episode)).regions):
+            while (batch := policy(episode)).n_actions:
                 choices += batch.actions
-                episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+                video.receive(episode, batch)
                 for region in range(15 if looks else 0):
                     features_of(episode, region, extended=True)
                     allowed_actions(episode, region)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from budgetseg.engine.loop import TableSource
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.heap import BELOW, NOWHERE
 from budgetseg.policy.state import AGAIN, BUSY, CANDIDATE, FINISHED, N_FINISHED, UNSEEN, State
 from budgetseg.policy.steps import ORDERS, uniform
+from budgetseg.types import Action
 from tests.graphs import graph_of
 from tests.policy.plain import plain_uniform
 from tests.policy.worlds import EVERYTHING, Made, any_policy, finish_all, made_video
@@ -165,19 +165,15 @@ def test_what_is_being_computed_is_nobodys_turn(reopened: bool) -> None:
     if reopened:
         for region in range(3):
             episode.finish(region)
-    busy = [episode.select(), None]
-    assert busy[0] is not None
-    episode.start((busy[0], 0))
-    busy[1] = episode.select()
-    assert busy[1] not in (None, busy[0])
-    episode.start((busy[1], 0))
-    third = episode.select()
-    assert sorted([*busy, third]) == [0, 1, 2]  # type: ignore[type-var]
-    episode.start((third, 0))  # type: ignore[arg-type]
+    busy: list[int] = []
+    while (chosen := episode.select()) is not None:
+        busy.append(chosen)
+        episode.start(Action(chosen, 0))
+    assert sorted(busy) == [0, 1, 2]
     assert (episode.state.status == (AGAIN if reopened else BUSY)).all()
-    assert episode.select() is None
-    episode.receive((busy[0], 0), video.said[busy[0], 1], 1.0)
-    assert episode.select() == busy[0]
+    first = busy[0]
+    episode.receive(Action(first, 0), video.said[first, 1], 1.0)
+    assert episode.select() == first
 
 
 def check_heaps(state: State, n_rows: int) -> None:
@@ -197,13 +193,13 @@ def check_heaps(state: State, n_rows: int) -> None:
 def test_candidates_stay_a_heap_whatever_happens(order: str, n: int, seed: int, reopen: bool) -> None:
     rng, video = np.random.default_rng(seed), made_video(seed % 1000, n)
     episode = video.begin(EVERYTHING, Selection(order, rng.random(), reopen), seed)
-    busy, n_rows = list[tuple[int, int]](), 3 if order == "wanted" else 1
+    busy, n_rows = list[Action](), 3 if order == "wanted" else 1
     for _ in range(60):
         waiting = episode.state.heap[0, : episode.state.waiting[0]]
         region = int(rng.choice(waiting)) if len(waiting) else episode.select()
         missing = [d for d in range(3) if region is not None and not episode.state.subsets[region] >> d & 1]
         if busy and (region is None or rng.random() < 0.4):
-            choice = busy.pop(rng.integers(len(busy)))
+            choice = busy.pop(int(rng.integers(len(busy))))
             if rng.random() < 0.1:
                 episode.give_up(choice[0])
             else:
@@ -211,7 +207,7 @@ def test_candidates_stay_a_heap_whatever_happens(order: str, n: int, seed: int, 
         elif region is None:
             break
         elif missing and rng.random() < 0.7:
-            busy.append((region, int(rng.choice(missing))))
+            busy.append(Action(region, int(rng.choice(missing))))
             episode.start(busy[-1])
         else:
             episode.finish(region)
@@ -225,8 +221,8 @@ def test_the_heaps_of_all_descriptors_hold_while_a_policy_ranks() -> None:
     for seed in range(20):
         video = made_video(seed, n=25)
         episode, policy = video.begin(0.6 * video.full_s, Selection("wanted"), seed), any_policy(video, seed, True)
-        while len((batch := policy(episode, 2)).regions):
+        while (batch := policy(episode, 2)).n_actions:
             check_heaps(episode.state, 3)
             assert len(set(episode.state.waiting.tolist())) == 1
-            episode.receive_all(batch, *TableSource(video.said)(episode, batch))
+            video.receive(episode, batch)
         assert episode.n_computed > 10

@@ -10,8 +10,9 @@ from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.state import unshared, world_of
-from budgetseg.simulate.table import play_plain
-from budgetseg.types import Action, Float32, Graph
+from budgetseg.simulate.table import TableState, play_plain
+from budgetseg.timing.clock import CostClock
+from budgetseg.types import Action, Batch, Float32, Graph
 from tests.graphs import random_graph
 
 EVERYTHING = float("inf")
@@ -48,6 +49,11 @@ class Made:
         said = self.said[region, episode.state.subsets[region] | 1 << descriptor]
         action = Action(region, descriptor)
         episode.receive(action, said, episode.start(action))
+
+    def receive(self, episode: Episode, batch: Batch) -> None:
+        """Look up a batch that was chosen, as the loop does it."""
+        table = TableState(episode, self.said, CostClock())
+        table.add(batch, table.do(batch))
 
     def run(self, episode: Episode, policy: LinearPolicy, n: int = 1) -> list[tuple[Action, float]]:
         """To the end, with n decisions at a time; what was computed, and what it cost."""

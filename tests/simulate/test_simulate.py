@@ -9,7 +9,8 @@ from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.steps import ORDERS
 from budgetseg.simulate import Arena, act, play
 from budgetseg.simulate.simulate import no_times
-from budgetseg.simulate.table import play_plain
+from budgetseg.simulate.table import TableState, play_plain
+from budgetseg.timing.clock import CostClock
 from budgetseg.types import Action, Batch
 from tests.simulate.arenas import NAMES, random_arena
 
@@ -78,7 +79,8 @@ def test_an_action_is_what_the_loop_would_have_done(action: int) -> None:
     if action == D:
         plain.finish(region)
     else:
-        batch = Batch(np.array([region]), np.array([action]), np.array([plain.start(Action(region, action))]))
-        plain.receive_all(batch, *TableSource(arena.said)(plain, batch))
+        table = TableState(plain, arena.said, CostClock())
+        batch = Batch.of([Action(region, action)], [plain.start(Action(region, action))])
+        table.add(batch, table.do(batch))
     for name in ours.state._fields:
         assert np.array_equal(getattr(ours.state, name), getattr(plain.state, name)), name

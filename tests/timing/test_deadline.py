@@ -62,7 +62,7 @@ def test_an_error_in_the_block_is_raised_and_the_watcher_ends() -> None:
     before = threading.active_count()
     with pytest.raises(KeyError), cutting_off([Worker()], lambda: 1.0, ManualClock()):
         raise KeyError
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_a_deadline_is_over_once_its_clock_is_past_it_and_can_be_moved() -> None:

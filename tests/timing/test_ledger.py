@@ -19,6 +19,11 @@ def some_ledger(budget_s: float | None = 2.0) -> Ledger:
     return ledger
 
 
+def assert_entry(entry: Entry, planned_s: float, spent_s: float, count: int) -> None:
+    assert (entry.planned_s, entry.spent_s) == pytest.approx((planned_s, spent_s))
+    assert entry.count == count
+
+
 def test_entries_add_up() -> None:
     entry = Entry()
     entry.merge(Entry(1.5, 2.25, 2))
@@ -44,8 +49,8 @@ def test_stages_are_booked_by_name_in_the_order_in_which_they_first_ran() -> Non
     ledger.book_stage("decode", 1.0, 2.0, count=5)
     ledger.book_stage("pixels", 0.3, 0.4)
     assert list(ledger.stages) == ["pixels", "decode"]
-    assert ledger.stages["decode"] == Entry(1.0, 2.0, 5)
-    assert ledger.stages["pixels"] == Entry(pytest.approx(0.4), pytest.approx(0.6), 2)
+    assert_entry(ledger.stages["decode"], 1.0, 2.0, 5)
+    assert_entry(ledger.stages["pixels"], 0.4, 0.6, 2)
 
 
 def test_seconds_of_sources_are_those_of_every_source() -> None:
@@ -115,7 +120,8 @@ def test_stages_are_predicted_for_a_machine_as_busy_as_it_is() -> None:
 def test_a_stage_is_booked_under_its_name_and_priced_by_its_key() -> None:
     account, _ = account_of(2.0)
     account.book("decode", 50, 4.0, "decode .mp4")
-    assert account.ledger.stages == {"decode": Entry(pytest.approx(1.0), 4.0, 1)}
+    assert list(account.ledger.stages) == ["decode"]
+    assert_entry(account.ledger.stages["decode"], 1.0, 4.0, 1)
     assert "decode" not in account.prices
     assert 1.0 < account.predict_s("decode .mp4", 50) < 4.0
 
@@ -131,16 +137,15 @@ def test_a_block_is_timed_by_the_clock_of_the_run() -> None:
     account, clock = account_of()
     with account.stage("pixels", 10):
         clock.advance(0.7)
-    assert account.ledger.stages == {"pixels": Entry(0.0, pytest.approx(0.7), 1)}
+    assert_entry(account.ledger.stages["pixels"], 0.0, 0.7, 1)
     with account.stage("pixels", 20):
         clock.advance(1.4)
-    assert account.ledger.stages == {"pixels": Entry(pytest.approx(1.4), pytest.approx(2.1), 2)}
+    assert_entry(account.ledger.stages["pixels"], 1.4, 2.1, 2)
 
 
 def test_a_block_that_fails_is_neither_booked_nor_learned_from() -> None:
-    account, clock = account_of()
+    account, _ = account_of()
     with pytest.raises(ZeroDivisionError), account.stage("carrying", 10):
-        clock.advance(1.0)
         raise ZeroDivisionError
     assert not account.ledger.stages
     assert "carrying" not in account.prices
@@ -152,7 +157,7 @@ def test_a_simulated_clock_is_charged_what_a_stage_was_predicted_to_take() -> No
     with account.stage("pixels", 10):
         pass
     assert clock.now_s() == pytest.approx(1.0)
-    assert account.ledger.stages == {"pixels": Entry(pytest.approx(1.0), pytest.approx(1.0), 1)}
+    assert_entry(account.ledger.stages["pixels"], 1.0, 1.0, 1)
 
 
 def test_what_is_done_in_a_pause_is_booked_and_does_not_count() -> None:

@@ -46,7 +46,7 @@ class FinishedRun:
     @property
     def budgets(self) -> list[str]:
         """Names of the budgets, from the smallest."""
-        return [str(name) for name in self.trace.settings["budgets"]]
+        return self.trace.budgets
 
     def place(self, budget: str) -> Path:
         """Folder of the results at a budget."""

@@ -5,21 +5,26 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from budgetseg.types import Float32, UInt8
+from budgetseg.types import Float32, Int32, UInt8
 
 __all__ = ["FrameEvidence"]
 
 
 @dataclass(frozen=True, eq=False)
 class FrameEvidence:
-    """How confident the labels of a window are, at one budget.
+    """How confident the labels of a window are, at one budget, and where they come from.
 
     Attributes
     ----------
     cells : (T, h, w) uint8, the share of the label's class in the fused predictions, 255 for all
+    key_frames : (T, h, w) int32, number in the window of the key frame that tells most for the label; None where
+        nobody has asked for it
+    networks : (T, h, w) uint8, number of the network that saw it; None likewise
     """
 
     cells: UInt8
+    key_frames: Int32 | None = None
+    networks: UInt8 | None = None
 
     def confidence(self, size: tuple[int, int]) -> Float32:
         """The probability of the label at every pixel, (T, H, W)."""

@@ -1,20 +1,20 @@
 """Labels of all frames of a window from the predictions of some, before a time is over."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from budgetseg.engine.threads import for_each
 from budgetseg.propagate.chains import chains_to
 from budgetseg.propagate.edges import paint_edges
-from budgetseg.propagate.fusion import Fused, Source, confidence_at, fuse
+from budgetseg.propagate.fusion import Fused, Source, confidence_at, dominant, fuse
 from budgetseg.propagate.order import spread
 from budgetseg.propagate.paint import paint
 from budgetseg.spaces.frames.costs import COPY, FrameCosts
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.ledger import Account
-from budgetseg.types import Float32, UInt8
+from budgetseg.types import Float32, Int32, UInt8
 
 if TYPE_CHECKING:
     from budgetseg.spaces.frames.space import Frames
@@ -196,6 +196,34 @@ class Painter:
             self._clock.charge(self._costs.copy_s(len(others)))
             work = float(len(others) * self._costs.n_pixels)
             self._account.book("copies", work, self._clock.now_s() - began_s, self._costs.key("copies"))
+
+    def explain(self, carry: str, late: Sequence[int]) -> dict[str, Any]:
+        """The key frame and the network that tell most for each cell of each frame, as of `FrameEvidence`."""
+        shape = (self._n_frames, *self._space.cells)
+        key_frames: Int32 = np.zeros(shape, np.int32)
+        networks: UInt8 = np.zeros(shape, np.uint8)
+        if carry == COPY:
+            best = {t: network for network, own in enumerate(self._state.predictions) for t in own}
+            done = np.array(sorted(best.keys() - set(late)), np.int64)
+            for t in range(self._n_frames):
+                nearest = int(done[np.argmin(np.abs(done - t))])
+                key_frames[t] = nearest
+                networks[t] = best[nearest]
+            return {"key_frames": key_frames, "networks": networks}
+        fused = self._state.fusion_neighbours()[: self._n_frames]
+        chains = self._chains(fused)
+        painted = np.array(sorted(set(range(self._n_frames)) - set(late)), np.int64)
+        for t in painted.tolist():
+            sources = self._sources(t, fused[t], chains)
+            top = fuse(self._grey(t), sources, self._space.settings.propagation).top
+            which = dominant(self._grey(t), top, sources, self._space.settings.propagation)
+            key_frames[t] = np.array([key for _, key in fused[t]], np.int32)[which]
+            networks[t] = np.array([network for network, _ in fused[t]], np.uint8)[which]
+        for t in late:
+            nearest = int(painted[np.argmin(np.abs(painted - t))])
+            key_frames[t] = key_frames[nearest]
+            networks[t] = networks[nearest]
+        return {"key_frames": key_frames, "networks": networks}
 
     def _note(self, stage: str, work: float, seconds: float) -> None:
         """Add seconds of one thread to a stage; threads may do so at once, and a lost one hardly matters."""

@@ -42,7 +42,7 @@ class EvenSpread:
         price_s = state.price_s(action)
         if price_s * state.margins.action > left_s:
             self._next = action
-            return self._first_at_any_rate(state, left_s)
+            return self._smaller(state, action.source, left_s)
         return Batch.of([action], [price_s])
 
     def _plan(self, state: "FrameState", left_s: float) -> None:
@@ -59,13 +59,21 @@ class EvenSpread:
             return action
         return next((action for action in self._queue if state.may_do(action)), None)
 
-    def _first_at_any_rate(self, state: "FrameState", left_s: float) -> Batch:
-        """Where nothing is known yet and nothing fits: the cheapest network, cut off when time is up."""
-        if state.n_predictions or state.n_under_way or left_s <= 0:
+    def _smaller(self, state: "FrameState", network: int, left_s: float) -> Batch:
+        """Where an action does not fit: the dearest cheaper network that does, on a frame that none has seen.
+
+        Where nothing is known yet and nothing fits, the cheapest network is asked, and cut off when time is up.
+        """
+        left, read = state.networks_left(), state.read_frames()
+        seen = sorted(set[int]().union(*(state.asked(k) for k in left)))
+        frame = next(iter(fill(read, seen)), None)
+        if frame is None:
             return NOTHING
-        network, read = state.networks_left()[0], state.read_frames()
-        action = Action(read[len(read) // 2], network)
-        return Batch.of([action], [state.price_s(action)])
+        cheaper = [Action(frame, k) for k in reversed(left) if k < network]
+        fitting = [action for action in cheaper if state.price_s(action) * state.margins.action <= left_s]
+        if not fitting and not state.n_predictions and not state.n_under_way and left_s > 0:
+            fitting = [Action(frame, left[0])]
+        return Batch.of(fitting[:1], [state.price_s(action) for action in fitting[:1]])
 
     def _order(self, state: "FrameState", plan: Plan) -> Iterator[Action]:
         """First what was planned, then the frames between, then what dearer networks would tell."""

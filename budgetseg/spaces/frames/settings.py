@@ -27,7 +27,7 @@ class Losses:
     doubling : gained with each doubling of a network's price: the dearer it is, the better it is taken to be
     """
 
-    flow: float = 0.1
+    flow: float = 0.09
     copy: float = 1.0
     far: float = 20.0
     most: float = 25.0

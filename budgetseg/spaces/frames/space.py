@@ -11,6 +11,7 @@ from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.engine.window import Reader, Window
 from budgetseg.errors import UsageError
+from budgetseg.spaces.frames.costs import FrameCosts
 from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.spaces.frames.state import FrameState
 from budgetseg.timing.ledger import Account
@@ -54,7 +55,7 @@ class Frames:
     class_shares: Float32
     prices: Prices
     threads: int = 1
-    margins: Margins = field(default_factory=Margins)
+    margins: Margins = field(default_factory=lambda: Margins(finish=1.1, action=1.1, share=0.004, seconds=0.001))
     settings: FrameSettings = field(default_factory=FrameSettings)
 
     name = "frames"
@@ -86,6 +87,10 @@ class Frames:
         weights = np.maximum(self.class_shares, 1e-3) ** -self.settings.balance
         return np.asarray(weights / weights.max(), np.float32)
 
+    def costs(self, n_pixels: int) -> FrameCosts:
+        """Predicts what frames of so many pixels cost."""
+        return FrameCosts(self.prices, n_pixels, self.cells[0] * self.cells[1], self.threads)
+
     def predict(self, network: int, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), times what classes count; ArithmeticError where it has none."""
         found = self.networks_in_order[network](frame) * self.class_weights
@@ -111,7 +116,7 @@ class Frames:
         """Gives the frames of a video."""
         return Reader(video, self.threads)
 
-    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> FrameState:  # noqa: ARG002
+    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> FrameState:
         """The state of a window, before anything is known of it."""
         whole = Plan(plan.n_frames, plan.size)
-        return FrameState(self, window, video.rate, whole, account)
+        return FrameState(self, window, video.rate, whole, account, request.explain)

@@ -17,7 +17,7 @@ from budgetseg.propagate.cells import confidence_of, grey_cells, reduced, step_f
 from budgetseg.propagate.fusion import neighbours
 from budgetseg.propagate.gaps import change
 from budgetseg.propagate.order import spread
-from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
+from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.spaces.frames.painter import Painter
 from budgetseg.spaces.frames.plan import Options, choose
@@ -66,6 +66,7 @@ class FrameState:
     rate : of the video, frames a second
     plan : what is done
     account : clock, prices and ledger
+    explain : whether to find out where labels come from
 
     Attributes
     ----------
@@ -76,7 +77,15 @@ class FrameState:
     gap : how far apart neighbouring frames lie, in frames of usual video
     """
 
-    def __init__(self, space: "Frames", window: Window, rate: float, plan: Plan, account: Account) -> None:
+    def __init__(
+        self,
+        space: "Frames",
+        window: Window,
+        rate: float,
+        plan: Plan,
+        account: Account,
+        explain: bool = False,
+    ) -> None:
         self.plan = plan
         self.frames: dict[int, UInt8] = {}
         self.read: list[int] = []
@@ -85,6 +94,7 @@ class FrameState:
         self._space = space
         self._window = window
         self._account = account
+        self._explain = explain
         self._n_found = len(window.span)
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
@@ -93,8 +103,7 @@ class FrameState:
         self._greys: dict[int, Float32] = {}
         self._has_looked = False
         self._policy = EvenSpread()
-        height, width = space.cells
-        self._costs = FrameCosts(space.prices, plan.size[0] * plan.size[1], height * width, space.threads)
+        self._costs = space.costs(plan.size[0] * plan.size[1])
 
     # What the policy asks
 
@@ -314,7 +323,7 @@ class FrameState:
     def _flow(self, pair: tuple[int, int]) -> None:
         """Flow from the later of two frames to the earlier, for each frame between them."""
         earlier, later = (self._reduced(number) for number in pair)
-        flow = step_flow(later, earlier, self._space.cells)
+        flow = step_flow(later, earlier, self._space.cells, fine=True)
         self._flows[pair] = flow / np.float32(pair[1] - pair[0])
 
     def _look(self) -> None:
@@ -438,7 +447,11 @@ class FrameState:
         painter = Painter(self._space, self._account, self._costs, self, len(out), end_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
         finish = Finish(0, n_read=len(self.read), carry=carry, edges=edges, gap=self.gap, late=late)
-        return finish, FrameEvidence(painter.confidence)
+        evidence = FrameEvidence(painter.confidence)
+        if self._explain:
+            with self._account.clock.paused():
+                evidence = replace(evidence, **painter.explain(carry, late))
+        return finish, evidence
 
     def fusion_neighbours(self) -> list[list[tuple[int, int]]]:
         """(Network, key frame) pairs that each frame is fused from."""

@@ -11,7 +11,7 @@ from budgetseg.engine.plan import Plan
 from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.engine.window import Reader, Window
-from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
+from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState
 from budgetseg.timing.clock import WallClock
@@ -37,9 +37,8 @@ def calibrate(space: Frames, size: tuple[int, int] = (480, 360), n_frames: int =
 
     Where it was done before, a short look is enough: what was learned while others used the machine is too dear.
     """
-    keys = [
-        FrameCosts(space.prices, 1, 1, space.threads).key(work) for work in (*space.sources, "flow", "fusing", "edges")
-    ]
+    costs = space.costs(1)
+    keys = [costs.key(work) for work in (*space.sources, "flow", "fusing", "pixels", "edges", "copies")]
     if all(key in space.prices for key in keys):
         _label(space, size, n_frames // 2)
         return False

@@ -2,9 +2,9 @@
 
     fewer supervoxels ─► smaller frames ─► fewer frames, their labels carried over ─► colour alone ─► the prior
 
-The fixed cost of a plan is what labelling costs with no descriptor at all: decoding, supervoxels, CRF, pixels. A budget
-is short where that would take more than a stated share of it: descriptors of a few large supervoxels tell more than many
-supervoxels without any.
+The fixed cost of a plan is what labelling costs with no descriptor at all: decoding, supervoxels, CRF, pixels. A
+budget is short where that would take more than a stated share of it: descriptors of a few large supervoxels tell more
+than many supervoxels without any.
 """
 
 from collections.abc import Callable, Iterator

@@ -19,7 +19,7 @@ class RegionSettings:
         `python -m benchmarks.choose_plan`
     smallest_side : pixels of the shorter side of a frame, at least: descriptors look at cells of 8 pixels
     clearly_less : share of the work of cutting for which it pays to begin again with smaller frames
-    cutting_reported : share of the time of supervoxels that goes by while they report what is done; the rest is merging.
+    cutting_reported : share of the time of supervoxels that goes by while they report progress; the rest is merging.
         `python -m benchmarks.profile_supervoxels`
     window_pixels : pixels of a window, at most: 240 frames of 480×360 take about 2 GB
     shortest_window : frames of a window, at least

@@ -104,6 +104,7 @@ class RegionState:
         """Read and cut the window as another run did."""
         if self.scene is not None:
             return
+        self._is_prepared = True
         self._memory = memory
         stride = self._window.reader.stride
         numbers = [(self._window.span.start + t) // stride for t in earlier.read]

@@ -1,0 +1,93 @@
+"""By what a video and a model are known again, when a run is gone on from or done again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from budgetseg.errors import UsageError
+from budgetseg.models.bundle import Model
+from budgetseg.video import VideoSource
+
+__all__ = ["ModelMark", "VideoMark", "mark_of"]
+
+
+@dataclass(frozen=True)
+class VideoMark:
+    """By what a video is known again.
+
+    Attributes
+    ----------
+    name : of the video
+    n_frames, width, height : its size
+    first_frame : digest of its pixels
+    """
+
+    name: str
+    n_frames: int
+    width: int
+    height: int
+    first_frame: str
+
+    @classmethod
+    def of(cls, source: VideoSource, n_frames: int) -> "VideoMark":
+        """Of a video with so many frames."""
+        first = next(iter(source)).pixels
+        return cls(source.name, n_frames, source.width, source.height, sha256(first.tobytes()).hexdigest())
+
+    def check(self, source: VideoSource) -> None:
+        """UsageError where a source is another video; its name may differ."""
+        found = VideoMark.of(source, source.count())
+        if replace(found, name=self.name) != self:
+            raise UsageError(
+                f"'{source.clip.path}' is not the video of that run, '{self.name}' with {self.n_frames} frames of "
+                f"{self.width}×{self.height}; give that one, or label this one anew"
+            )
+
+
+@dataclass(frozen=True)
+class ModelMark:
+    """By what a model is known again, and what labels and descriptors by it mean.
+
+    Attributes
+    ----------
+    name : of the model
+    place : name of a bundled one, or its folder
+    digest : of its manifest, which has digests of everything else
+    classes : names, in the order of the labels
+    colours : of the classes, RGB
+    descriptors : names, in the order of the model
+    """
+
+    name: str
+    place: str
+    digest: str
+    classes: tuple[str, ...]
+    colours: tuple[tuple[int, ...], ...]
+    descriptors: tuple[str, ...]
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "ModelMark":
+        """From JSON; ValueError where it does not fit together."""
+        classes, descriptors = (tuple(map(str, stored[name])) for name in ("classes", "descriptors"))
+        colours = tuple(tuple(map(int, colour)) for colour in stored["colours"])
+        if [len(colour) for colour in colours] != [3] * len(classes):
+            raise ValueError("there must be a colour for each class")
+        return cls(str(stored["name"]), str(stored["place"]), str(stored["digest"]), classes, colours, descriptors)
+
+    def check(self, other: "ModelMark") -> None:
+        """UsageError where the other is another model, wherever it lies."""
+        if other.digest != self.digest:
+            raise UsageError(
+                f"'{other.place}' is not the model of that run, '{self.name}' from '{self.place}'; give that one with "
+                f"--model, or label the video anew"
+            )
+
+
+def mark_of(model: Model, folder: Path, is_bundled: bool) -> ModelMark:
+    """The mark of the model in a folder."""
+    place = folder.name if is_bundled else str(folder.absolute())
+    digest = sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    colours = tuple(map(tuple, model.classes.colours.tolist()))
+    return ModelMark(model.name, place, digest, model.classes.names, colours, tuple(model.classifiers.names))

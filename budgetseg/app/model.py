@@ -1,0 +1,267 @@
+"""The public face: `model = budgetseg.load("camvid")`, `result = model.label("drive.mp4", budget_s=10)`."""
+
+import atexit
+import gc
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from budgetseg.app.ahead import compiled_ahead
+from budgetseg.app.marks import ModelMark, mark_of
+from budgetseg.app.spaces import AUTO, REGIONS, choose_space, needs_regions, space_named
+from budgetseg.app.strategy import counted, strategy_of
+from budgetseg.app.videos import open_counted
+from budgetseg.descriptors.calibrate import calibrate_new
+from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
+from budgetseg.descriptors.core import Descriptor
+from budgetseg.descriptors.network.descriptor import NetworkDescriptor
+from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_networks
+from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
+from budgetseg.engine.run import Earlier, replay, run
+from budgetseg.errors import UsageError
+from budgetseg.machine import cache_folder
+from budgetseg.models.bundle import Model, load_model
+from budgetseg.models.find import bundled_models, find_model
+from budgetseg.policy.episode import Selection
+from budgetseg.spaces.frames import warm_up as frames_warm_up
+from budgetseg.spaces.frames.space import Frames
+from budgetseg.spaces.regions import warm_up as regions_warm_up
+from budgetseg.spaces.regions.space import Regions
+from budgetseg.timing.clock import Clock, WallClock
+from budgetseg.timing.prices import Prices
+from budgetseg.types import Budget, Classes
+from budgetseg.video import VideoSource, open_video
+
+__all__ = ["LoadedModel", "load"]
+
+_log = logging.getLogger(__name__)
+
+
+class LoadedModel:
+    """A model that is ready to label: loaded, compiled, and priced on this machine, so that a clock can start.
+
+    Parameters
+    ----------
+    model : what it knows
+    threads : cores to use
+    policy : name of the policy that decides about descriptors; None for the best that the model has
+    select : name of the order in which supervoxels are considered; None for what suits
+    space : that is made ready now, a name in `SPACES`; the other is when it is first asked for
+    mark : by what the model is known again; None where nothing is written to disk
+
+    Attributes
+    ----------
+    prices : what everything costs on this machine
+    loading_s : seconds that it took to get ready
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        threads: int = 1,
+        policy: str | None = None,
+        select: str | None = None,
+        space: str = AUTO,
+        mark: ModelMark | None = None,
+    ) -> None:
+        clock = WallClock()
+        self.model = model
+        self.threads = threads
+        self.policy = policy
+        self.select = select
+        self.mark = mark
+        self.prices = Prices.load()
+        self._strategy = strategy_of(model, policy, None if select is None else Selection(select))
+        self._measured: Prices | None = None
+        self.choose(space)
+        self.loading_s = clock.now_s()
+        atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
+
+    @property
+    def classes(self) -> Classes:
+        """What it tells apart."""
+        return self.model.classes
+
+    @cached_property
+    def regions(self) -> Regions:
+        """The space of supervoxels and descriptors."""
+        model = self.model
+        _log.info("getting regions ready: compiling what is not in the cache, reading or measuring prices")
+        descriptors = open_descriptors(model.classifiers.names, model.networks)
+        with compiled_ahead():
+            warm_up_descriptors(descriptors)
+        is_new = calibrate_new(descriptors, self.prices)
+        space = Regions(
+            model.classifiers,
+            model.crf,
+            descriptors,
+            self.prices,
+            self._strategy,
+            str(model.settings["tier"]),
+            self.threads,
+            [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)],
+            model.classifiers.subset_of(counted(model)),
+        )
+        for tier in space.tiers:  # any may label, by the budget
+            own = space.of_tier(tier)
+            regions_warm_up.warm_up(own)
+            is_new |= regions_warm_up.calibrate(own)
+        self._keep(is_new)
+        self._measured = self.prices.freeze()
+        return space
+
+    @cached_property
+    def frames(self) -> Frames | None:
+        """The space of whole frames and networks; None where the model has no network for it."""
+        networks = _fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
+        if not networks:
+            return None
+        _log.info("getting frames ready for %s: compiling what is not in the cache", ", ".join(networks))
+        shares = self.model.classifiers.prior.astype(np.float32)
+        space = Frames(networks, shares, self.prices, self.threads)
+        frames_warm_up.warm_up(space)
+        self._keep(frames_warm_up.calibrate(space))
+        by_price = sorted(networks, key=lambda name: space.costs(1).network_s(name))
+        return Frames({name: networks[name] for name in by_price}, shares, self.prices, self.threads)
+
+    def choose(self, wanted: str = AUTO, needs: Sequence[str] = ()) -> str:
+        """The space that labels, ready to start: `frames` or `regions`; `needs` are options of regions alone."""
+        wanted = space_named(wanted)
+        needs = [*needs_regions(self.policy, self.select), *needs]
+        name = choose_space(wanted, needs, wanted != REGIONS and not needs and self.frames is not None)
+        _ = self.space(name)
+        return name
+
+    def space(self, name: str) -> Frames | Regions:
+        """A space by its name, ready to start."""
+        if name == REGIONS:
+            return self.regions
+        if self.frames is None:
+            raise UsageError("the model has no network that tells its classes apart; use --space regions")
+        return self.frames
+
+    def label(
+        self,
+        video: str | Path | VideoSource,
+        budget_s: float = 10.0,
+        *,
+        scope: str = "total",
+        seed: int = 0,
+        stopped: Callable[[], bool] = lambda: False,
+        space: str = AUTO,
+        engine: str | None = None,
+    ) -> Result:
+        """Label a video within a budget.
+
+        Parameters
+        ----------
+        video : a file, a folder of images, or what `open_video` gives
+        budget_s : seconds; `math.inf` for no bound
+        scope : `total`, from the first frame read to labels ready, or `descriptors`
+        seed : of what is random
+        stopped : asked again and again; once it says so, no more is spent
+        space : frames, regions, or auto, which is frames where the model has a network for them and no option is of
+            regions alone
+        engine : another name for `space`, as of the first version
+        """
+        source = video if isinstance(video, VideoSource) else open_counted(video)
+        request = Request((Budget(budget_s),), scope, seed=seed)
+        name = self.choose(engine or space, needs_regions(None, None, scope))
+        (result,) = self.run(source, request, name, stopped)
+        return result
+
+    def run(
+        self,
+        video: str | Path | VideoSource,
+        request: Request,
+        space: str = REGIONS,
+        stopped: Callable[[], bool] = lambda: False,
+        earlier: Earlier | None = None,
+        clock: Clock | None = None,
+    ) -> list[Result]:
+        """Label a video in a space; a result for each budget of the request."""
+        own = self.space(space)
+        clock = clock or WallClock()
+        source = video if isinstance(video, VideoSource) else open_video(video)
+        failed = False
+        try:
+            return run(own, source, request, self.classes, clock, lambda: failed or stopped(), earlier)
+        except BaseException:
+            failed = True  # other threads would go on until the budget is spent, and the program would wait for them
+            raise
+
+    def replay(
+        self, source: VideoSource, request: Request, space: str, earlier: Earlier, n_frames: int
+    ) -> list[Result]:
+        """Do again what a run did."""
+        return replay(self.space(space), source, request, self.classes, earlier, n_frames)
+
+    def remember(self, folder: Path) -> None:
+        """Keep what was learned of stages for the next time; done at the end of the program.
+
+        Prices of descriptors begin anew, as they were measured at first: hours of runs beside other programs had left
+        them three times too low, and shares of the full cost with them.
+        """
+        if folder.is_dir():
+            if self._measured is not None:
+                self.prices.forget_calls(self._measured)
+            self.prices.save(folder)
+
+    def _keep(self, is_new: bool) -> None:
+        if is_new:
+            self.prices.save()  # whoever is killed need not measure again
+        gc.collect()
+        gc.freeze()  # what is loaded stays: to look through it for garbage takes a tenth of a second each time
+
+
+def load(
+    name: str | Path,
+    threads: int | None = None,
+    policy: str | None = None,
+    select: str | None = None,
+    space: str = AUTO,
+    engine: str | None = None,
+) -> LoadedModel:
+    """Get a model ready to label.
+
+    Parameters
+    ----------
+    name : of a bundled model, or the folder of one
+    threads : cores to use; None for all
+    policy : which policy decides about descriptors: learned, static or random; None for the best there is
+    select : which supervoxels are considered first; None for what suits
+    space : space to get ready now, frames, regions or auto; the other is made ready on first use
+    engine : another name for `space`, as of the first version
+
+    Examples
+    --------
+    >>> model = load("camvid")  # doctest: +SKIP
+    >>> model.label("drive.mp4", budget_s=10).labels.shape  # doctest: +SKIP
+    (250, 272, 640)
+    """
+    folder = find_model(name)
+    model = load_model(folder)
+    _log.info("model '%s' of %s from %s", model.name, ", ".join(model.classifiers.names), folder)
+    mark = mark_of(model, folder, name in bundled_models())
+    loaded = LoadedModel(model, threads or os.cpu_count() or 1, policy, select, engine or space, mark)
+    _log.info("ready after %.2f s", loaded.loading_s)
+    return loaded
+
+
+def _fitting(networks: Mapping[str, OnnxNetwork], classes: Classes) -> dict[str, OnnxNetwork]:
+    """Networks that tell a model's classes apart, one channel for each, and give as many rows and columns."""
+    unnamed = tuple(str(k) for k in range(len(classes)))
+    fit = {name: own for name, own in networks.items() if own.names in (classes.names, unnamed)}
+    shapes = [network.shape for network in fit.values()]
+    return {name: network for name, network in fit.items() if network.shape == shapes[0]}
+
+
+def _is_foreign(descriptor: Descriptor) -> bool:
+    """Whether it comes from another package."""
+    return descriptor.name not in BUILT_IN and not isinstance(descriptor, NetworkDescriptor)
