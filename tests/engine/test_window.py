@@ -16,6 +16,7 @@ PIXELS = 96 * 64
 
 def reader_of(folder: Path, kind: str, stride: int = 1) -> Reader:
     """A reader of every `stride`-th numbered frame."""
+    folder.mkdir(exist_ok=True)
     path = folder / f"film{KINDS[kind].suffix}"
     if KINDS[kind].codec is None:
         write_images(path, KINDS[kind].suffix)
@@ -108,12 +109,6 @@ def test_frames_that_decode_alone_must_lie_where_they_are_needed(tmp_path: Path)
 def test_work_is_pixels_of_the_file_with_those_of_frames_between_if_they_must_be_decoded(tmp_path: Path) -> None:
     assert reader_of(tmp_path / "film", "y4m", stride=4).work(5) == 20 * PIXELS
     assert reader_of(tmp_path / "images", "png-folder", stride=4).work(5) == 5 * PIXELS
-
-
-@pytest.fixture(autouse=True)
-def _folders(tmp_path: Path) -> None:
-    for name in ("film", "images"):
-        (tmp_path / name).mkdir()
 
 
 def test_reading_is_guessed_until_a_file_of_its_kind_was_read(tmp_path: Path) -> None:
