@@ -1,11 +1,10 @@
-"""Key frames: the network on every k-th frame, its answers carried to the other frames along optical flow.
+"""Key frames: the network on every k-th frame, its predictions carried to the other frames along optical flow.
 
-A frame hears the key frames before and after it, each through the flow from frame to frame, composed; the nearer counts
-more, and so does the one that looks more alike where the flow leads. Flow is found once for two neighbouring frames,
+A frame is fused from the key frames before and after it, each through the flow from frame to frame, composed. The
+nearer counts more, and so does the one that looks more alike where the flow leads. Flow is found once for two neighbouring frames,
 from the later to the earlier, and turned round on the way to a later key frame.
 """
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from budgetseg.propagate.fusion import Source, fuse
 from budgetseg.propagate.order import key_frames
 from budgetseg.propagate.paint import paint
 from budgetseg.propagate.settings import Propagation
+from budgetseg.timing.clock import WallClock
 from budgetseg.types import Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
 
@@ -40,6 +40,7 @@ __all__ = [
 Network = Callable[[UInt8], Float32]
 """From a frame (H, W, 3) to probabilities (h, w, L), as `OnnxNetwork`."""
 Clock = Callable[[], float]
+"""Seconds since any moment."""
 
 NETWORK = "network"
 SETTINGS = Propagation()
@@ -103,7 +104,7 @@ def label_keyframes_within(
     budget_s: float,
     costs: Costs,
     *,
-    clock: Clock = time.perf_counter,
+    clock: Clock | None = None,
     threads: int = 1,
 ) -> KeyframeRun:
     """Labels with as many key frames as fit in `budget_s` seconds from now, in which the video is decoded, too.
@@ -112,6 +113,7 @@ def label_keyframes_within(
     """
     if not budget_s > 0:
         raise UsageError(f"a budget must be more than 0 s. Got {budget_s}")
+    clock = clock or WallClock().now_s
     started = clock()
     source = open_video(video, threads=threads) if isinstance(video, str | Path) else video
     frames = source.frames if isinstance(source, Video) else source.read().frames
@@ -133,7 +135,7 @@ def label_keyframes_within(
 
 
 def measure_costs(
-    network: Network, size: tuple[int, int] = (480, 360), *, clock: Clock = time.perf_counter, threads: int = 1
+    network: Network, size: tuple[int, int] = (480, 360), *, clock: Clock | None = None, threads: int = 1
 ) -> Costs:
     """Seconds a frame on this machine, of videos of a size (width, height); compiles all that a run needs."""
     street = render(0, 4 * BATCH * threads, size)[0].frames
@@ -154,7 +156,7 @@ def measure_costs(
 
 @dataclass(frozen=True, eq=False)
 class _Key:
-    """A key frame and what the network says about it, (h, w, L), with the most probable classes, (h, w)."""
+    """A key frame and what the network predicts for it, (h, w, L), with the most probable classes, (h, w)."""
 
     index: int
     probabilities: Float32
@@ -169,7 +171,7 @@ class KeyframeLabeller:
     frames : (T, H, W, 3)
     network : asked about key frames
     threads : that ask and carry
-    clock : times both
+    clock : times both; None for the system's
 
     Attributes
     ----------
@@ -178,12 +180,14 @@ class KeyframeLabeller:
     counts, spent_s : frames and seconds by how frames were labelled: network, flow, copy
     """
 
-    def __init__(self, frames: UInt8, network: Network, threads: int = 1, clock: Clock = time.perf_counter) -> None:
+    def __init__(self, frames: UInt8, network: Network, threads: int = 1, clock: Clock | None = None) -> None:
         self.labels: UInt8 = np.empty(frames.shape[:3], np.uint8)
         self.keys: list[int] = []
         self.counts = dict.fromkeys((NETWORK, FLOW, COPY), 0)
         self.spent_s = dict.fromkeys(self.counts, 0.0)
-        self._frames, self._network, self._clock = frames, network, clock
+        self._frames = frames
+        self._network = network
+        self._clock = clock or WallClock().now_s
         self._pool = ThreadPoolExecutor(threads)
         self._last: _Key | None = None
         self._is_finished = False

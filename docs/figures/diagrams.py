@@ -1,4 +1,4 @@
-"""The diagrams of docs/concepts.md: `python -m docs.figures.diagrams` writes SVG files beside this one."""
+"""The diagrams of docs/concepts.md and docs/architecture.md: `python -m docs.figures.diagrams` writes SVG files beside this one."""
 
 from dataclasses import dataclass, field
 from html import escape
@@ -62,7 +62,7 @@ def flow() -> Diagram:
     """What happens to a video, and what a model is made of."""
     own = Diagram(860, 250)
     own.bracket(20, 30, 820, "label: for each video, under the clock")
-    row = ("video", "supervoxels,\ntheir graph", "budgeted loop", "opinions of H", "interpolation", "CRF", "labels")
+    row = ("video", "supervoxels,\ntheir graph", "budgeted loop", "H's\nprobabilities", "interpolation", "CRF", "labels")
     for k, words in enumerate(row):
         own.box(20 + 119 * k, 50, 104, words, DATA if k in (0, 6) else WORK)
         if k:
@@ -111,28 +111,65 @@ def algorithm() -> Diagram:
     return own
 
 
-def engines() -> Diagram:
+def spaces() -> Diagram:
     """The two ways from a video to labels."""
     own = Diagram(860, 200)
     own.box(20, 78, 90, "video", DATA)
     rows = {
-        24: ("supervoxels", "descriptors of some,\nthe policy's choice", "H, interpolation,\nCRF", "supervoxels"),
+        24: ("supervoxels", "descriptors of some,\nthe policy's choice", "H, interpolation,\nCRF", "regions"),
         132: (
             "networks on\nsome frames",
-            "answers carried to\nother frames by flow",
+            "predictions carried\nalong optical flow",
             "fused in every\nframe",
             "frames",
         ),
     }
     for y, (*boxes, name) in rows.items():
         own.arrow((110, 100), (140, 100), (140, y + 22), (209, y + 22))
-        own.note(146, y - 6 if y < 100 else y + 62, f"engine {name}")
+        own.note(146, y - 6 if y < 100 else y + 62, f"space {name}")
         for k, words in enumerate(boxes):
             own.box(210 + 185 * k, y, 150, words)
             if k:
                 own.arrow((210 + 185 * k - 35, y + 22), (210 + 185 * k - 1, y + 22))
         own.arrow((730, y + 22), (755, y + 22), (755, 100), (769, 100))
     own.box(770, 78, 75, "labels", DATA)
+    return own
+
+
+def architecture() -> Diagram:
+    """How a labelled video and a trained model go through the folders."""
+    own = Diagram(900, 420)
+    own.bracket(20, 30, 860, "budgetseg label: one video")
+    own.box(20, 50, 110, "cli/\nlabel")
+    own.box(170, 50, 110, "app/\nload, files")
+    own.box(320, 50, 130, "engine/ run\nwindows, budgets", CHOICE)
+    own.box(490, 50, 170, "engine/ loop\nAlgorithm 1", CHOICE)
+    own.box(720, 50, 160, "Result: labels,\nledger, trace", DATA)
+    for x in (130, 280, 450):
+        own.arrow((x, 72), (x + 39, 72))
+    own.arrow((660, 72), (719, 72))
+    own.box(320, 140, 150, "spaces/ frames\nframe x network")
+    own.box(500, 140, 170, "spaces/ regions\nsupervoxel x descriptor")
+    own.arrow((560, 95), (430, 139))
+    own.arrow((585, 95), (585, 139))
+    own.note(592, 122, "choose, do, add, finish")
+    own.box(320, 220, 150, "propagate/\nflow, fusing, pixels")
+    own.box(510, 220, 150, "policy/ crf/\nclassifiers/")
+    own.box(720, 140, 160, "timing/\nclock, prices, ledger", DATA)
+    own.box(720, 220, 160, "video/ supervoxels/\ndescriptors/", DATA)
+    own.arrow((395, 184), (395, 219))
+    own.arrow((585, 184), (585, 219))
+    own.arrow((670, 162), (719, 162))
+    own.arrow((660, 242), (719, 242))
+    own.bracket(20, 315, 860, "budgetseg train: one model")
+    own.box(20, 335, 130, "datasets/\nlabelled videos", DATA)
+    own.box(190, 335, 140, "descriptors/\ntable of everything")
+    own.box(370, 335, 130, "classifiers/ crf/\nH, energies")
+    own.box(540, 335, 160, "simulate/ learning/\nthe loop over a table", CHOICE)
+    own.box(740, 335, 140, "models/\nbundle", DATA)
+    for x in (150, 330, 500, 700):
+        own.arrow((x, 357), (x + 39, 357))
+    own.arrow((810, 335), (810, 292), (225, 292), (225, 95))
     return own
 
 
@@ -164,7 +201,13 @@ def clock() -> Diagram:
 
 def main() -> None:
     """Write all of them."""
-    for name, make in (("flow", flow), ("algorithm", algorithm), ("engines", engines), ("clock", clock)):
+    for name, make in (
+        ("flow", flow),
+        ("algorithm", algorithm),
+        ("spaces", spaces),
+        ("architecture", architecture),
+        ("clock", clock),
+    ):
         (HERE / f"{name}.svg").write_text(make().svg())
         print(HERE / f"{name}.svg")
 

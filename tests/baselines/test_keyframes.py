@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
+from budgetseg.baselines import keyframes as by
 from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs
 from budgetseg.baselines.keyframes import (
     KeyframeRun,
@@ -21,7 +22,6 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of
-from budgetseg.frames import carry as by
 from budgetseg.models import bundled
 from budgetseg.types import IGNORE, Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
@@ -102,7 +102,7 @@ def test_labels_move_with_the_picture(move: tuple[int, int], k: int) -> None:
     assert wrong[FLOW] - at_best < 0.3 * (wrong[COPY] - at_best)
 
 
-def test_a_frame_between_hears_the_key_frames_on_both_sides() -> None:
+def test_a_frame_between_is_fused_from_the_key_frames_on_both_sides() -> None:
     video, truth = moving(11, (8, 0))
     network = knowing(video, truth)
     entering = np.s_[:, :, :16]  # what comes into view is only seen by the key frame after

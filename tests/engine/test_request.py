@@ -15,9 +15,9 @@ def test_labels_are_due_at_the_largest_budget() -> None:
     assert Request((Budget(2.0), Budget(5.0))).end_s == 5.0
 
 
-@pytest.mark.parametrize("request_", [Request((SHARE,)), Request((Budget(2.0),), "descriptors")])
-def test_a_share_or_a_budget_of_descriptors_alone_bounds_no_moment(request_: Request) -> None:
-    assert request_.end_s == math.inf
+@pytest.mark.parametrize("wanted", [Request((SHARE,)), Request((Budget(2.0),), "descriptors")])
+def test_a_share_or_a_budget_of_descriptors_alone_bounds_no_moment(wanted: Request) -> None:
+    assert wanted.end_s == math.inf
 
 
 @pytest.mark.parametrize(

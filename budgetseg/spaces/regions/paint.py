@@ -13,15 +13,15 @@ __all__ = ["paint", "painters"]
 LEAST = 10_000_000  # pixels for each thread: for fewer it may wait longer for a core than it works
 
 
-def painters(n_pixels: int, threads: int) -> int:
-    """Threads that so many pixels are worth, of those that there are."""
-    return max(1, min(threads, n_pixels // LEAST))
+def painters(n_pixels: int, threads: int, least: int = LEAST) -> int:
+    """Threads that so many pixels are worth, of those that there are; each has `least` pixels."""
+    return max(1, min(threads, n_pixels // least))
 
 
-def paint(labels: Int32, ids: Int32, out: UInt8, threads: int = 1) -> None:
+def paint(labels: Int32, ids: Int32, out: UInt8, threads: int = 1, least: int = LEAST) -> None:
     """Write the label of every pixel into `out`, (T, H, W); labels (N,) below 256, ids (T, H, W)."""
     small = labels.astype(np.uint8)
-    threads = painters(out.size, threads)
+    threads = painters(out.size, threads, least)
     if threads == 1:
         _paint(small, ids, out)
         return

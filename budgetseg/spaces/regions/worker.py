@@ -154,9 +154,9 @@ class Worker:
             self.live.left_behind.discard(get_ident())  # others may be given its number
             is_there.set()
 
+        end_s = self._clock.now_s() + most_s
         thread = Thread(target=compute, daemon=True)  # of a pool, the program would wait for it at its end
         thread.start()
-        end_s = self._clock.now_s() + most_s
         while not self._clock.wait(is_there, max(end_s - self._clock.now_s(), 0.0)):
             if self._clock.now_s() >= end_s:
                 if thread.ident is not None and thread.is_alive():

@@ -3,21 +3,17 @@
 import numpy as np
 import pytest
 
-from budgetseg.spaces.regions import paint as paint_module
 from budgetseg.spaces.regions.paint import paint, painters
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("n_frames", [1, 4])
-def test_pixels_take_the_label_of_their_supervoxel(
-    threads: int, n_frames: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paint_module, "LEAST", 10)
+def test_pixels_take_the_label_of_their_supervoxel(threads: int, n_frames: int) -> None:
     rng = np.random.default_rng(0)
     ids = rng.integers(0, 30, (n_frames, 7, 9)).astype(np.int32)
     labels = rng.integers(0, 255, 30).astype(np.int32)
     out = np.full(ids.shape, 255, np.uint8)
-    paint(labels, ids, out, threads)
+    paint(labels, ids, out, threads, least=10)
     assert np.array_equal(out, labels[ids])
 
 
