@@ -8,7 +8,6 @@ The price of a flow is CPU time on frames of CamVid's held-out training sequence
 """
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -28,6 +27,7 @@ from budgetseg.descriptors.motion import tracks
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.supervoxels import segment
 from budgetseg.supervoxels.truth import count_labels
+from budgetseg.timing.clock import process_s
 from budgetseg.types import Float32, Int64, UInt8
 
 Block = tuple[int, Scene, Int64]
@@ -161,10 +161,10 @@ def _flows() -> dict[str, FlowMaker]:
 
 def _price_ms(make: FlowMaker, frames: UInt8) -> float:
     make(frames[0], frames[1])
-    started = time.process_time()
+    began_s = process_s()
     for first, second in pairwise(frames):
         make(first, second)
-    return 1e3 * (time.process_time() - started) / (len(frames) - 1)
+    return 1e3 * (process_s() - began_s) / (len(frames) - 1)
 
 
 def _colour_bins(n_light: int, n_chroma: int, strong: float, even: bool) -> Int64:

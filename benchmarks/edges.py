@@ -6,7 +6,6 @@ suny/ as 'budgetseg train-network --folds 4' writes them; every EVERYth frame is
 
 import statistics
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,11 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.network.seen import stand_ins
 from budgetseg.evaluation.accuracy import accuracy_of
-from budgetseg.frames.carry import paint, top_classes
-from budgetseg.frames.sharpen import paint_sharp
+from budgetseg.propagate.cells import top_classes
+from budgetseg.propagate.edges import paint_edges
+from budgetseg.propagate.paint import paint
+from budgetseg.propagate.settings import Propagation
+from budgetseg.timing.clock import thread_s
 from budgetseg.types import IGNORE, Float32, UInt8
 
 CASES = (("suny", "dcnn"), ("camvid", "dcnn"), ("camvid", "dcnn_large"))
@@ -33,12 +35,12 @@ def main(data: Path, networks: Path, every: int) -> None:
         for frame, truth, said in _answers(data / dataset, networks / dataset, dataset, network, every):
             top, labels, kept = top_classes(said), np.empty(truth.shape, np.uint8), truth != IGNORE
             for k in range(2):
-                started = time.thread_time()
+                began_s = thread_s()
                 if k == 0:
                     paint(said, top, labels)
                 else:
-                    paint_sharp(said, top, frame, labels)
-                spent_s[k].append(time.thread_time() - started)
+                    paint_edges(said, top, frame, labels, Propagation())
+                spent_s[k].append(thread_s() - began_s)
                 pairs = truth[kept].astype(np.int64) * n_labels + labels[kept]
                 confusion[k] += np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
         for k, name in enumerate(("plainly", "along edges")):

@@ -7,7 +7,6 @@ SUNY's training halves, from which `WORTH` in `budgetseg/baselines/keyframe_plan
 """
 
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models import bundled
+from budgetseg.timing.clock import process_s
 from budgetseg.types import IGNORE, Int64, UInt8
 
 REPORTED = ("camvid", "val", ("dcnn", "dcnn_large"), (1, 2, 5, 10, 20, 50))
@@ -44,7 +44,7 @@ def _line(ask: OnnxNetwork, videos: Sequence[LabelledVideo], n_labels: int, k: i
     confusion, ms, n_frames = np.zeros((n_labels, n_labels), np.int64), {"network": 0.0, carry: 0.0}, 0
     for video in videos:
         frames = video.video().frames
-        with KeyframeLabeller(frames, ask, clock=time.process_time) as labeller:
+        with KeyframeLabeller(frames, ask, clock=process_s) as labeller:
             labeller.advance(key_frames(len(frames), -(-len(frames) // k)), carry)
             labeller.finish(carry)
         confusion += _confusion(video.labels(), labeller.labels[list(video.labelled)], n_labels)

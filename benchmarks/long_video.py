@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import budgetseg
 from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.supervoxels import TIERS
+from budgetseg.timing.clock import WallClock
 from budgetseg.video import VideoWriter, open_video
 
 N_FRAMES = 3000
@@ -73,16 +73,16 @@ def label(video: Path, folder: Path) -> None:
 def short(video: Path, data: Path) -> None:
     """Print a line for decoding alone, and one for each budget."""
     truth = open_dataset("camvid", data / "camvid").videos("val")[0].labels()
-    started = time.perf_counter()
+    clock = WallClock()
     n_frames = sum(1 for _ in open_video(video))
-    print(f"decoding {n_frames} frames: {time.perf_counter() - started:.2f} s")
+    print(f"decoding {n_frames} frames: {clock.now_s():.2f} s")
     model = budgetseg.load("camvid")
     for budget_s in SHORT_S:
         result = model.label(video, budget_s=budget_s)
         pairs = ((truth[place_of(k, len(truth))], result.labels[k]) for k in range(N_FRAMES))
         accuracy = accuracy_of(sum(confusion_of_pixels(*pair, len(model.classes)) for pair in pairs))  # type: ignore[arg-type]
         figures = " / ".join(f"{100 * x:.1f}" for x in (accuracy.class_average, accuracy.overall, accuracy.miou))
-        n_asked = sum(entry.count for entry in result.ledger.descriptors.values())
+        n_asked = sum(entry.count for entry in result.ledger.sources.values())
         print(f"{budget_s:g} s: spent {result.ledger.spent_s:.3f}, {n_asked} questions, {figures}")
 
 

@@ -4,7 +4,6 @@ Usage: python benchmarks/networks.py DATA, where DATA holds camvid/ and suny/.
 """
 
 import sys
-import time
 from pathlib import Path
 
 import cv2
@@ -15,6 +14,7 @@ from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models import bundled
+from budgetseg.timing.clock import process_s
 from budgetseg.types import IGNORE, Int64, UInt8
 
 REPORTED = {"camvid": ("val", ("dcnn", "dcnn_large")), "suny": ("test", ("dcnn",))}
@@ -29,9 +29,9 @@ def main(data: Path) -> None:
             confusion, seconds = np.zeros((len(dataset.classes),) * 2, np.int64), []
             for video in dataset.videos(split):
                 for frame, truth in zip(video.video().frames[list(video.labelled)], video.labels(), strict=True):
-                    started = time.process_time()
+                    began_s = process_s()
                     probabilities = ask(frame)
-                    seconds.append(time.process_time() - started)
+                    seconds.append(process_s() - began_s)
                     found = cv2.resize(probabilities, (frame.shape[1], frame.shape[0])).argmax(axis=2)
                     confusion += _confusion(truth, found, len(dataset.classes))
             accuracy = accuracy_of(confusion)

@@ -6,7 +6,6 @@ once (3 bytes) and its id written once (4 bytes).
 """
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +22,7 @@ from budgetseg.supervoxels.leaves import MAX_SIZE, MIN_SIZE, SCALE, edge_weights
 from budgetseg.supervoxels.regions import describe, faces
 from budgetseg.supervoxels.tiers import TIERS
 from budgetseg.supervoxels.window import BLOCK, enlarge, segment_window
+from budgetseg.timing.clock import process_s
 from budgetseg.types import Graph, UInt8
 
 T = TypeVar("T")
@@ -32,9 +32,9 @@ def timed(name: str, n_frames: float, call: Callable[[], T]) -> T:
     """Run three times, print the best, return the result."""
     seconds = []
     for _ in range(3):
-        started = time.process_time()
+        began_s = process_s()
         result = call()
-        seconds.append(time.process_time() - started)
+        seconds.append(process_s() - began_s)
     print(f"  {name:30s} {1e3 * min(seconds) / n_frames:6.2f}")
     return result
 

@@ -7,18 +7,18 @@ CamVid's dense run, decoding included. Intervals are 95 % ones of the mean diffe
 
 import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
+from budgetseg.app import Labeller
 from budgetseg.datasets import open_dataset
+from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.summary import Mean
-from budgetseg.engine.request import Request
-from budgetseg.app import Labeller
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
+from budgetseg.timing.clock import WallClock
 from budgetseg.types import IGNORE, Budget, Float64, UInt8
 from budgetseg.video import open_video
 
@@ -36,9 +36,9 @@ def main(data: Path, model: str, n_seeds: int) -> None:
         budget_s, figures, spent_s = ms * len(truth) / 1e3, np.empty((n_seeds, 2, 3)), []
         for seed in range(n_seeds):
             for k in (0, 1) if seed % 2 == 0 else (1, 0):
-                started = time.perf_counter()
+                clock = WallClock()
                 labelled = labellers[k].label(source, Request((Budget(budget_s),), seed=seed))
-                spent_s.append(time.perf_counter() - started)
+                spent_s.append(clock.now_s())
                 figures[seed, k] = _figures(truth, labelled.labels[-1])
         means = [" / ".join(f"{100 * figure:.1f}" for figure in figures[:, k].mean(axis=0)) for k in (0, 1)]
         gains = [_interval(figures[:, 1, j] - figures[:, 0, j]) for j in range(3)]

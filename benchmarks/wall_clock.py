@@ -12,23 +12,23 @@ also the most.
 import os
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from budgetseg.app.engines import FRAMES
 
+from budgetseg.app import Labeller
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.network.card import read_card
 from budgetseg.descriptors.network.run import OnnxNetwork
-from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.engine.request import Request
-from budgetseg.app import Labeller
-from budgetseg.app.engines import FRAMES
+from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
+from budgetseg.timing.clock import WallClock
 from budgetseg.types import IGNORE, Budget, UInt8
 from budgetseg.video import open_video
 
@@ -87,9 +87,9 @@ def _measure(methods: dict[str, Method], budget_s: float, truth: UInt8) -> dict[
     spent_s: dict[str, list[float]] = {name: [] for name in methods}
     figures: dict[str, list[tuple[float, float, float]]] = {name: [] for name in methods}
     for seed, (name, method) in product(range(N_RUNS), methods.items()):
-        started = time.perf_counter()
+        clock = WallClock()
         labels = method(budget_s, seed)
-        spent_s[name].append(time.perf_counter() - started)
+        spent_s[name].append(clock.now_s())
         kept = truth != IGNORE
         pairs = truth[kept].astype(np.int64) * 11 + labels[kept]
         accuracy = accuracy_of(np.bincount(pairs, minlength=121).reshape(11, 11))
@@ -119,9 +119,9 @@ def _full_s(labeller: Labeller, source: object) -> float:
 
 
 def _timed(labeller: Labeller, source: object, stopped: Callable[[], bool]) -> float:
-    started = time.perf_counter()
+    clock = WallClock()
     labeller.label(source, Request((Budget(np.inf),)), stopped)  # type: ignore[arg-type]
-    return time.perf_counter() - started
+    return clock.now_s()
 
 
 def _plot(points: dict[str, list[tuple[float, float]]], path: Path) -> None:

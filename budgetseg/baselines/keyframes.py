@@ -1,8 +1,8 @@
 """Key frames: the network on every k-th frame, its predictions carried to the other frames along optical flow.
 
 A frame is fused from the key frames before and after it, each through the flow from frame to frame, composed. The
-nearer counts more, and so does the one that looks more alike where the flow leads. Flow is found once for two neighbouring frames,
-from the later to the earlier, and turned round on the way to a later key frame.
+nearer counts more, and so does the one that looks more alike where the flow leads. Flow is found once for two
+neighbouring frames, from the later to the earlier, and turned round on the way to a later key frame.
 """
 
 from collections.abc import Callable, Iterable, Sequence

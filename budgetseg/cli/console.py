@@ -2,12 +2,13 @@
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+
+from budgetseg.timing.clock import Clock, WallClock
 
 __all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "tell"]
 
@@ -30,16 +31,17 @@ def tell(what: str) -> None:
 
 
 @contextmanager
-def progress(what: str, total: int | None, unit: str = "frames") -> Iterator[Advance]:
+def progress(what: str, total: int | None, unit: str = "frames", clock: Clock | None = None) -> Iterator[Advance]:
     """Show how far some long work is: a bar with ETA on a terminal, a plain line now and then elsewhere.
 
-    Everything goes to standard error, so that standard output stays clean for results.
+    Everything goes to standard error, so that standard output stays clean for results. Lines are timed by `clock`, one
+    that starts now if None.
     """
     if sys.stderr.isatty():
         with _bar(what, total, unit) as advance:
             yield advance
     else:
-        yield _lines(what, total, unit)
+        yield _lines(what, total, unit, clock or WallClock())
 
 
 @contextmanager
@@ -68,20 +70,20 @@ def _bar(what: str, total: int | None, unit: str) -> Iterator[Advance]:
         yield lambda n: bar.advance(task, n)
 
 
-def _lines(what: str, total: int | None, unit: str, every_s: float = 10.0) -> Advance:
-    started = said = time.monotonic()
+def _lines(what: str, total: int | None, unit: str, clock: Clock, every_s: float = 10.0) -> Advance:
+    began_s = last_s = clock.now_s()
     done = 0
 
     def advance(n: int) -> None:
-        nonlocal said, done
+        nonlocal last_s, done
         done += n
-        now = time.monotonic()
-        if now - said < every_s:
+        now_s = clock.now_s()
+        if now_s - last_s < every_s:
             return
-        said = now
+        last_s = now_s
         line = f"{what}: {done} of {total} {unit}" if total else f"{what}: {done} {unit}"
         if total and done:
-            line += f", about {(now - started) * max(total - done, 0) / done:.0f} s left"
+            line += f", about {(now_s - began_s) * max(total - done, 0) / done:.0f} s left"
         typer.echo(line, err=True)
 
     return advance

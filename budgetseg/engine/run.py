@@ -132,6 +132,8 @@ class _Run:
                 assert earlier is not None
                 self._recall(state, earlier, window.number, account)
             n_found = window.span.start + self._label_window(state, window, account, known)
+            if n_found < window.span.stop:
+                self.n_frames = n_found  # the video has ended before it said so
             last = Account(self.clock, self.space.prices, self.ledgers[-1])
             with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
                 del state
@@ -140,7 +142,7 @@ class _Run:
         self._label_rest(n_found)
         if self.request.scope == "total" and len(self.ledgers) == 1:
             self.ledgers[0].spent_s = self.clock.now_s()
-        return self._results(self.n_frames if self.plan.prior else max(n_found, self._n_certain(n_found)))
+        return self._results(self.n_frames)
 
     def repeat(self, earlier: Earlier, n_frames: int) -> list[Result]:
         """Labels at every budget, as another run made them."""
@@ -183,6 +185,7 @@ class _Run:
             if memory is None:
                 spend(state, Listed(_actions(trace.events)), self.clock, lambda: np.inf, _refuse(self.space))
                 account.ledger.note("what the earlier run had asked was asked again, beside the budget")
+        account.ledger.stages.clear()
 
     def _label_window(self, state: State, window: Window, account: Account, known: Sequence[WindowTrace]) -> int:
         """Label a window at every budget; how many of its frames there are."""
@@ -205,10 +208,14 @@ class _Run:
             else:
                 finishes.append(Finish(len(events), prior=True))
                 evidence.append(None)
-                self._close_empty(j, before[j], account.ledger, budget_s)
+                if state.n_frames:
+                    self._close_empty(j, before[j], account.ledger, budget_s)
+                else:
+                    self._close_budget(j, before[j], account.ledger, began_s, budget_s)
         self.plan = state.plan
-        trace = WindowTrace(len(window.span), *state.trace(), events, finishes)
-        self.done.append(_Done(trace, evidence, state.memory()))
+        if state.n_frames:
+            trace = WindowTrace(state.n_frames, *state.trace(), events, finishes)
+            self.done.append(_Done(trace, evidence, state.memory()))
         return state.n_frames
 
     def _spend(self, state: State, account: Account, budget_s: float, end_s: float, events: list[Event]) -> None:
@@ -332,11 +339,6 @@ class _Run:
             self._note("stopped: the rest of the video has the most frequent class")
             for ledger in self.ledgers:
                 ledger.work_left = True
-
-    def _n_certain(self, n_found: int) -> int:
-        """Frames of the video: all that it said, unless its last window showed that there are less."""
-        came_to = sum(done.trace.n_frames for done in self.done)
-        return n_found if came_to == self.n_frames else self.n_frames
 
     def _note(self, line: str) -> None:
         for ledger in self.ledgers:

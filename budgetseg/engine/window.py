@@ -48,6 +48,7 @@ class Reader:
     may_leave_out : whether that may yet be so, by reading only frames that decode without others
     alone : numbers of those, where it was decided; None for any
     n_decoded : frames until now, those that nobody had asked for included
+    n_there : frames that the source has, once it has ended before one that was asked for; None before that
     """
 
     IMAGE_S = 1.5e-8
@@ -65,6 +66,7 @@ class Reader:
         self.may_leave_out = isinstance(source.clip, Container)
         self.alone: Sequence[int] | None = None
         self.n_decoded = 0
+        self.n_there: int | None = None
         self._stream = iter(source)
         self._at = 0
         self._times: dict[int, int] = {}
@@ -130,6 +132,7 @@ class Reader:
                 if late():
                     return
             else:
+                self.n_there = self._at
                 return
 
     def _alone(self, times: dict[int, int]) -> Iterator[tuple[int, UInt8]]:

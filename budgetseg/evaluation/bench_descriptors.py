@@ -2,19 +2,17 @@
 
 Every descriptor is computed alone for all supervoxels of a clip, from an empty cache, on one thread; the time is CPU
 time, the median of several runs. HOG, HOF and MBH are also computed together: two of them share flow and tracks. How
-well costs are foretold is measured with all descriptors in a random order, as a policy would ask for them.
+well costs are predicted is measured with all descriptors in a random order, as a policy would ask for them.
 """
 
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from budgetseg.descriptors.calibrate import known_costs, save_costs, warm_up
+from budgetseg.descriptors.calibrate import calibrate_new, warm_up
 from budgetseg.descriptors.core import Descriptor, Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.motion.tracks import TrackPoints, Tracks
 from budgetseg.descriptors.registry import available, open_descriptors
@@ -22,6 +20,8 @@ from budgetseg.evaluation.clips import CamvidDense, Street
 from budgetseg.models import bundled
 from budgetseg.processes import advance_parent, in_processes
 from budgetseg.supervoxels import segment
+from budgetseg.timing.clock import process_s, thread_s
+from budgetseg.timing.prices import Prices
 
 __all__ = ["N_STEPS", "bench_descriptors"]
 
@@ -77,14 +77,14 @@ def _row(scene: Scene, descriptors: Sequence[Descriptor], repeats: int, errors: 
 
 def _run(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[float, float, int]:
     """CPU seconds of everything, private seconds, and the number of tracks that were followed."""
-    live = LiveDescriptors(scene, descriptors, CostModel(), timer=time.thread_time)
-    started = time.process_time()
+    live = LiveDescriptors(scene, descriptors, Prices(), timer=thread_s)
+    started = process_s()
     private_s = sum(
         live.compute(region, descriptor.name).private_s
         for region in range(len(scene.supervoxels))
         for descriptor in descriptors
     )
-    cpu_s = time.process_time() - started
+    cpu_s = process_s() - started
     tracked = any(kind.kind == Tracks.kind for descriptor in descriptors for kind in descriptor.resources)
     keys = [(Tracks.kind, region) for region in range(len(scene.supervoxels))] if tracked else []
     tracks = [value for value in live.cache.peek(keys) if isinstance(value, TrackPoints)]
@@ -92,13 +92,15 @@ def _run(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[float, float,
 
 
 def _cost_errors(scene: Scene, descriptors: Sequence[Descriptor], seed: int = 0) -> dict[str, float]:
-    """Median of |foretold / true - 1| over all supervoxels, per descriptor."""
-    live = LiveDescriptors(scene, descriptors, known_costs(descriptors))
+    """Median of |predicted / true - 1| over all supervoxels, per descriptor."""
+    prices = Prices.load()
+    if calibrate_new(descriptors, prices):
+        prices.save()
+    live = LiveDescriptors(scene, descriptors, prices)
     errors: dict[str, list[float]] = {descriptor.name: [] for descriptor in descriptors}
     n = len(descriptors)
     for call in np.random.default_rng(seed).permutation(len(scene.supervoxels) * n):
         region, name = int(call // n), descriptors[int(call % n)].name
-        foretold_s = live.cost(region, name)
-        errors[name].append(abs(foretold_s / live.compute(region, name).total_s - 1))
-    save_costs(live.costs)
+        predicted_s = live.cost(region, name)
+        errors[name].append(abs(predicted_s / live.compute(region, name).total_s - 1))
     return {name: statistics.median(values) for name, values in errors.items()}

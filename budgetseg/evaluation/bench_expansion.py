@@ -10,7 +10,6 @@ against a run from nothing.
 import importlib
 import importlib.util
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +19,7 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from scipy.spatial import cKDTree
 
 from budgetseg.crf import Memory, Problem, energy, expand, make_problem
+from budgetseg.timing.clock import thread_s
 from budgetseg.types import Bool, Int32
 
 __all__ = ["CASES", "Case", "bench_expansion", "expand_with_scipy", "random_potts"]
@@ -111,9 +111,9 @@ def _small_change(case: Case, problem: Problem, start: Int32, repeats: int) -> R
 def _timed(solver: Solver, problem: Problem, repeats: int) -> tuple[float, Int32]:
     times = []
     for _ in range(repeats):
-        started = time.thread_time()
+        started = thread_s()
         labels = solver(problem)
-        times.append(time.thread_time() - started)
+        times.append(thread_s() - started)
     return statistics.median(times), labels
 
 

@@ -5,7 +5,6 @@ counts the right pixels. The policy has the extended features and wants the firs
 """
 
 import statistics
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from budgetseg.policy.linear import LinearPolicy, plan_policy
 from budgetseg.simulate import Arena, act, play, problem_of, reward
 from budgetseg.supervoxels import segment
 from budgetseg.supervoxels.truth import count_labels
+from budgetseg.timing.clock import WallClock, thread_s
 from budgetseg.types import IGNORE, Classes, Int32
 
 __all__ = ["bench_rollouts"]
@@ -84,9 +84,9 @@ class _Rollouts:
         """How many a second so many threads do."""
         h, jobs = self._arena.model.classifiers, self._all * repeats
         with ThreadPoolExecutor(threads) as pool:
-            started = time.perf_counter()
+            watch = WallClock()
             decisions = list(pool.map(self._roll, jobs))
-            rate = len(jobs) / (time.perf_counter() - started)
+            rate = len(jobs) / watch.now_s()
         return {
             "n_supervoxels": len(self._arena),
             "n_labels": h.n_labels,
@@ -107,14 +107,14 @@ class _Rollouts:
         """CPU time of a rollout on one thread, and what part of it each stage takes."""
         spent_s = np.zeros(3)
         for begun, start in self._all:
-            marks = [time.thread_time()]
+            marks = [thread_s()]
             episode = begun.copy()
             play(episode, self._arena.said, self._policy)
-            marks.append(time.thread_time())
+            marks.append(thread_s())
             problem = problem_of(self._arena, episode.state)
-            marks.append(time.thread_time())
+            marks.append(thread_s())
             expand(problem, start)
-            marks.append(time.thread_time())
+            marks.append(thread_s())
             spent_s += np.diff(marks)
         simulation, potentials, expansion = (spent_s / spent_s.sum()).tolist()
         return {

@@ -7,7 +7,6 @@ cost α-expansion more than those of a video.
 """
 
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -28,6 +27,7 @@ from budgetseg.models.bundle import Model
 from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.spaces.regions.paint import paint
 from budgetseg.supervoxels import segment
+from budgetseg.timing.clock import thread_s
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64, Supervoxels, UInt8
 
 __all__ = ["bench_stages"]
@@ -137,9 +137,9 @@ def _fill(left: Remains, graph: Graph) -> Float32:
 
 
 def _cpu_s(work: Callable[[], object]) -> float:
-    started = time.thread_time()
+    started = thread_s()
     work()
-    return time.thread_time() - started
+    return thread_s() - started
 
 
 def _median_s(stage: Callable[[], float], repeats: int) -> float:

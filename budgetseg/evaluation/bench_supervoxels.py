@@ -7,7 +7,6 @@ Videos that are compared with each other run until a second has been measured, s
 
 import resource
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from budgetseg.datasets import open_dataset
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.clips import CamvidDense, Plain, Street, SunyVideo
 from budgetseg.processes import process_pool
+from budgetseg.timing.clock import process_s
 from budgetseg.types import UInt8
 
 __all__ = ["Case", "bench_supervoxels", "data_cases", "scaling_cases"]
@@ -109,9 +109,9 @@ def _time_row(case: Case, frames: UInt8, tier: str, n: int, repeats: int) -> Row
 
     seconds: list[float] = []
     while len(seconds) < repeats or sum(seconds) < case.least_s:
-        started = time.process_time()
+        started = process_s()
         supervoxels = build_hierarchy(frames, tier).cut(n)
-        seconds.append(time.process_time() - started)
+        seconds.append(process_s() - started)
     cpu_s = statistics.median(seconds)
     return {
         "video": case.video,

@@ -7,7 +7,6 @@ One action among thousands changes the accuracy by about 1e-4, and near a good p
 states are kept over the rounds, those whose actions differ most weigh most, and a step that does not help is not taken.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.rollouts import Recipe as RolloutRecipe
 from budgetseg.learning.rollouts import Visited, join_visited, roll_out
 from budgetseg.policy.linear import LinearPolicy
+from budgetseg.timing.clock import process_s
 from budgetseg.types import Float32, Float64
 
 __all__ = ["Recipe", "Round", "classify", "iterate"]
@@ -83,9 +83,11 @@ def iterate(
     """The best player found from `start`; `tell` hears of every round."""
     rng, visited, idle = np.random.default_rng(seed), list[Visited](), 0
     trials = held_out.trials(recipe.fractions, 1)
-    began, best, (best_score,) = time.process_time(), start, held_out.scores([start], trials)
+    began_s = process_s()
+    best = start
+    (best_score,) = held_out.scores([start], trials)
     for _ in range(recipe.n_rounds):
-        if idle == recipe.patience or time.process_time() - began > recipe.limit_s:
+        if idle == recipe.patience or process_s() - began_s > recipe.limit_s:
             break
         drawn = train.draw(recipe.fractions, rng)
         visited.append(roll_out(train, best, drawn, recipe.rollouts))

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from budgetseg.supervoxels.hierarchy import level_price
 from budgetseg.supervoxels.segment import Segmenter
 from budgetseg.supervoxels.store import IdsWriter, ids_to_rgb, write_graph
 from budgetseg.supervoxels.tiers import tier_named
+from budgetseg.timing.clock import WallClock
 from budgetseg.types import Graph, Int32, UInt8
 from budgetseg.video import VideoSource, VideoWriter, mark_boundaries
 
@@ -137,12 +137,13 @@ class _Stages:
 
     def __init__(self) -> None:
         self.seconds = {"read": 0.0, "segment": 0.0, "write": 0.0}
+        self._clock = WallClock()
 
     @contextmanager
     def on(self, stage: str) -> Iterator[None]:
-        started = time.perf_counter()
+        began_s = self._clock.now_s()
         yield
-        self.seconds[stage] += time.perf_counter() - started
+        self.seconds[stage] += self._clock.now_s() - began_s
 
     def reading(self, items: Iterator[UInt8]) -> Iterator[UInt8]:
         """The items, with the time to get each of them counted."""

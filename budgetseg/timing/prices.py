@@ -46,8 +46,8 @@ class Learning:
     Attributes
     ----------
     stage_weight : weight of the last time of a stage; the earlier ones share the rest, since a run has only a few
-    freed_weight, freed_times : the weight where decoding took so many times less than known: it has threads of its own,
-        of whose waiting for a core nothing is known, so that a busy machine makes it look dear
+    freed_weight, freed_times : the weight where a stage took so many times less than known: its price was learned while
+        other programs used the machine, which the slowdown explains in part only
     call_kept : what is left of the weight of a call when the next one comes: about the last hundred count
     enough, tolerated : calls at least, and mean relative error at most, of a line that can be relied on
     outlier, first_outlier : times more or less than predicted that are clipped: by a line to rely on, and by any other
@@ -121,7 +121,7 @@ class Prices:
         rate = max(seconds / self.slowdown.factor, self._learning.least_s) / max(work, 1.0)
         before = self._rates.get(name, rate)
         weight = self._learning.stage_weight
-        if name.startswith("decode") and self._learning.freed_times * rate < before:
+        if self._learning.freed_times * rate < before:
             weight = self._learning.freed_weight
         self._rates[name] = math.exp((1 - weight) * math.log(before) + weight * math.log(rate))
 

@@ -5,7 +5,6 @@ minutes the first time, and one that it has not seen is labelled in the simulato
 """
 
 import sys
-import time
 from io import BytesIO
 from pathlib import Path
 
@@ -16,20 +15,21 @@ from PIL import Image
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.costs import CostModel
 from budgetseg.descriptors.describe import Plan, describe_dataset
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.registry import HAND_MADE, open_descriptors
 from budgetseg.descriptors.table import read_table
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.spaces.regions.interpolation import interpolate
-from budgetseg.policy.state import State
 from budgetseg.learning.policies import Recipe as PolicyRecipe
 from budgetseg.learning.train import TrainRecipe, train_model
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import learned_for
+from budgetseg.policy.state import State
 from budgetseg.simulate import Arena, play, reward
+from budgetseg.spaces.regions.interpolation import interpolate
 from budgetseg.supervoxels import build_hierarchy, segment
+from budgetseg.timing.clock import thread_s
+from budgetseg.timing.prices import Prices
 from budgetseg.types import Int32, Supervoxels, UInt8
 from budgetseg.video import blend, mark_boundaries
 
@@ -105,7 +105,7 @@ def draw_costs(street: Street) -> Figure:
     regions = np.random.default_rng(0).permutation(len(street.supervoxels))[:400]
     for panel, name in zip(panels, ("colour", "hog"), strict=True):
         for _ in range(2):  # the first time something is compiled
-            live = LiveDescriptors(scene, open_descriptors([name]), CostModel(), timer=time.thread_time)
+            live = LiveDescriptors(scene, open_descriptors([name]), Prices(), timer=thread_s)
             spent = [live.compute(int(region), name) for region in regions]
         panel.semilogy([1e3 * own.total_s for own in spent], ".", color=LOOK[name], label="with resources", ms=3)
         panel.semilogy([1e3 * own.private_s for own in spent], color="0.3", lw=0.6, label="its own")

@@ -7,7 +7,7 @@ import numpy as np
 
 from budgetseg.datasets.synthetic import CLASSES, render
 from budgetseg.descriptors.registry import BUILT_IN
-from budgetseg.models.bundle import save_model
+from budgetseg.models.bundle import Model, save_model
 from budgetseg.video import write_overlay
 from tests.models.made import random_model
 
@@ -15,20 +15,32 @@ N_FRAMES = 12
 SIZE = (96, 64)
 
 
-def write_model(folder: Path, descriptors: tuple[str, ...] = ("colour", "hog"), seed: int = 0) -> Path:
+def street_model(descriptors: tuple[str, ...] = ("colour", "hog"), seed: int = 0) -> Model:
     """A model with descriptors of the true lengths and classes of the rendered world."""
     model = random_model({name: BUILT_IN[name]().length for name in descriptors}, CLASSES, seed=seed)
     h, crf = model.classifiers, model.crf
     # Supervoxels differ by what is computed for them, and neighbours do not talk each other out of it.
-    h = replace(
-        h,
-        centre=0 * h.centre,
-        scale=np.repeat(np.array([1, *[0.02] * len(descriptors)], np.float32), h.lengths),
-        bias=0 * h.bias,
-    )
-    save_model(
-        replace(model, classifiers=h, crf=replace(crf, pair=0.1 * crf.pair, unary_bias=0 * crf.unary_bias)), folder
-    )
+    scale = np.repeat(np.array([1, *[0.02] * len(descriptors)], np.float32), h.lengths)
+    h = replace(h, centre=0 * h.centre, scale=scale, bias=0 * h.bias)
+    return replace(model, classifiers=h, crf=replace(crf, pair=0.1 * crf.pair, unary_bias=0 * crf.unary_bias))
+
+
+def write_model(folder: Path, descriptors: tuple[str, ...] = ("colour", "hog"), seed: int = 0) -> Path:
+    """Such a model in a folder."""
+    save_model(street_model(descriptors, seed), folder)
+    return folder
+
+
+def write_seeing_model(folder: Path) -> Path:
+    """A model with a network that mixes colours at random; what it needs lies beside it."""
+    from tests.descriptors.network.models import save_mixer  # needs onnx
+
+    networks = folder.with_name(f"{folder.name}-networks")
+    networks.mkdir(parents=True)
+    weights = np.random.default_rng(0).normal(size=(len(CLASSES), 3)).astype(np.float32)
+    save_mixer(networks / "dcnn.onnx", weights, (1, 3, SIZE[1], SIZE[0]), stride=4)
+    (networks / "dcnn.toml").write_text('output = "scores"\n')
+    save_model(random_model({"dcnn": len(CLASSES)}, CLASSES, networks), folder)
     return folder
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from budgetseg.cli import console
+from budgetseg.timing.clock import ManualClock
 
 
 def test_a_terminal_gets_a_drawn_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,13 +20,12 @@ def test_a_pipe_gets_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "split  frames\ntrain  367\n\n"
 
 
-def test_progress_in_a_pipe_is_a_plain_line_with_the_time_left(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = iter([0.0, 20.0, 21.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(now))
-    with console.progress("work", 10) as advance:
+def test_progress_in_a_pipe_is_a_plain_line_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = ManualClock()
+    with console.progress("work", 10, clock=clock) as advance:
+        clock.advance(20.0)
         advance(5)
+        clock.advance(1.0)
         advance(5)
     assert capsys.readouterr() == ("", "work: 5 of 10 frames, about 20 s left\n")
 

@@ -65,6 +65,14 @@ def test_frames_beyond_the_end_do_not_come(tmp_path: Path, kind: str) -> None:
     assert numbers_in(reader_of(tmp_path, kind), [1, N_FRAMES - 1, N_FRAMES, N_FRAMES + 9]) == [1, N_FRAMES - 1]
 
 
+def test_a_film_that_has_ended_is_known_to_have_so_many_frames(tmp_path: Path) -> None:
+    reader = reader_of(tmp_path, "y4m")
+    assert numbers_in(reader, [N_FRAMES - 1]) == [N_FRAMES - 1]
+    assert reader.n_there is None
+    assert numbers_in(reader, [N_FRAMES]) == []
+    assert reader.n_there == N_FRAMES
+
+
 def test_nobody_decodes_frames_on_the_way_to_another_when_it_is_late(tmp_path: Path) -> None:
     reader, asked = reader_of(tmp_path, "y4m"), count(1)
     assert not list(reader.read([11], lambda: next(asked) == 4))

@@ -1,10 +1,10 @@
-"""The rows of the deadline benchmark, and what is said of many of them."""
+"""The rows of the deadline benchmark, and their summary."""
 
 from pathlib import Path
 
 import pytest
 
-from budgetseg.app import Labeller
+from budgetseg.app.model import LoadedModel
 from budgetseg.evaluation import bench_deadline as module
 from budgetseg.evaluation.bench_deadline import bench_deadline, deadline_clips, summarise
 from budgetseg.models.bundle import load_model
@@ -17,11 +17,12 @@ def test_every_clip_runs_at_every_budget_idle_and_loaded(tmp_path: Path, monkeyp
     monkeypatch.setattr(module, "N_FLOORS", 1)
     monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path))
     clip = open_video(write_street(tmp_path / "street.mp4"))
-    labeller = Labeller(load_model(write_model(tmp_path / "model")))
-    told: list[int] = []
-    rows = bench_deadline(labeller, [clip], 2, told.append)
+    model = LoadedModel(load_model(write_model(tmp_path / "model")))
+    steps: list[int] = []
+    rows = bench_deadline(model, [clip], 2, steps.append)
     assert [row["load"] for row in rows] == ["idle", "idle", "loaded", "loaded"]
-    assert sum(told) == len(rows)
+    assert {row["engine"] for row in rows} == {"regions"}
+    assert sum(steps) == len(rows)
     for row in rows:
         assert row["spent_s"] >= row["ledger_s"]
         assert row["used_share"] == pytest.approx(row["spent_s"] / row["budget_s"])

@@ -76,7 +76,7 @@ def test_one_error_stands_for_descriptors_together(scene: Scene) -> None:
     assert (row["descriptor"], row["cost_error_median"]) == ("colour+hog", 0.3)
 
 
-def test_errors_of_foretold_costs_are_relative_and_finite(scene: Scene) -> None:
+def test_errors_of_predicted_costs_are_relative_and_finite(scene: Scene) -> None:
     errors = bench._cost_errors(scene, open_descriptors(["colour", "hof"]))
     assert errors.keys() == {"colour", "hof"}
     assert all(0 <= error < np.inf for error in errors.values())

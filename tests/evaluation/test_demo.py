@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.app.job import Job
-from budgetseg.app.loaded import load
+from budgetseg.app.model import load
 from budgetseg.cli.demo import SEED
 from budgetseg.datasets import open_dataset
 from budgetseg.datasets.synthetic import render

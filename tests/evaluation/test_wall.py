@@ -121,7 +121,7 @@ def test_who_knows_the_truth_is_right_everywhere(
 
     monkeypatch.setitem(METHODS, "static", lambda _: knows)
     monkeypatch.setattr(wall, "_full_s", lambda *_: 2.0)
-    monkeypatch.setattr(wall, "Labeller", lambda *_: None)
+    monkeypatch.setattr(wall, "LoadedModel", lambda *_, **__: None)
     experiment = Experiment(("static",), (Budget(0.25, True),), 2, scope="total", clock="wall")
     rows = evaluate_wall(model, Plan("folder", scenes, ("train",)), experiment, tmp_path)["rows"]
     assert [row["video"] for row in rows] == [*"abcd", "all"] * 2

@@ -76,14 +76,20 @@ def test_one_run_of_a_stage_has_the_weight_that_was_set() -> None:
         assert prices.predict("paint", 100) == pytest.approx(expected_s)
 
 
-def test_what_was_learned_of_decoding_on_a_busy_machine_is_forgotten_at_once() -> None:
-    prices = Prices({"decode .mp4": 0.01, "paint": 0.01})
-    for name in ("decode .mp4", "paint"):
-        prices.observe_stage(name, 100, 0.25)
-    assert 0.25 < prices.predict("decode .mp4", 100) < 0.4
-    assert 0.6 < prices.predict("paint", 100) < 0.7
-    prices.observe_stage("decode .mp4", 100, 0.25)
-    assert 0.25 < prices.predict("decode .mp4", 100) < 0.32
+def test_what_was_learned_on_a_busy_machine_is_forgotten_at_once() -> None:
+    prices = Prices({"paint": 0.01})
+    prices.observe_stage("paint", 100, 0.25)
+    assert 0.25 < prices.predict("paint", 100) < 0.4
+    prices.observe_stage("paint", 100, 0.25)
+    assert 0.25 < prices.predict("paint", 100) < 0.32
+
+
+def test_a_stage_that_took_clearly_less_than_known_has_a_weight_of_its_own() -> None:
+    learning = Learning(stage_weight=0.0, freed_weight=1.0, freed_times=1.5)
+    for took_s, expected_s in ((0.7, 1.0), (0.6, 0.6), (1.6, 1.0)):
+        prices = Prices({"paint": 0.01}, learning=learning)
+        prices.observe_stage("paint", 100, took_s)
+        assert prices.predict("paint", 100) == pytest.approx(expected_s)
 
 
 def test_a_stage_too_short_for_the_clock_is_not_free_for_good() -> None:

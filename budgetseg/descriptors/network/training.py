@@ -1,6 +1,5 @@
 """Training of the two networks, side by side: the large one learns from labels, the small one from both."""
 
-import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 
@@ -14,6 +13,7 @@ from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network
 from budgetseg.descriptors.network.augment import random_views
 from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.errors import UsageError
+from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.types import IGNORE, UInt8
 
 Batch = tuple[Tensor, Tensor]
@@ -34,8 +34,13 @@ def train_networks(
     recipe: Recipe,
     say: Callable[[str], None] = print,
     advance: Callable[[int], None] = lambda _: None,
+    clock: Clock | None = None,
 ) -> dict[str, Network]:
-    """Networks `dcnn` and `dcnn_large` from frames (N, H, W, 3) and labels (N, H, W); `advance` is told of steps."""
+    """Networks `dcnn` and `dcnn_large` from frames (N, H, W, 3) and labels (N, H, W).
+
+    `say` gets a line now and then, `advance` the steps. The limit of time is counted by `clock`, or by one that starts
+    with the first step.
+    """
     device = recipe.device
     torch.manual_seed(recipe.seed)
     rng = torch.Generator(device).manual_seed(recipe.seed)
@@ -50,8 +55,8 @@ def train_networks(
     learn = _learner(
         lambda batch: _losses(networks, batch, weights, recipe.distil), _batch(data, recipe.batch, rng), parameters
     )
-    started = time.monotonic()
-    for step, done in _schedule(recipe, started):
+    clock = clock or WallClock()
+    for step, done in _schedule(recipe, clock):
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate * _one_cycle(done)
         losses = learn(_batch(data, recipe.batch, rng))
@@ -60,7 +65,7 @@ def train_networks(
         advance(1)
         if step % 200 == 0:
             values = "  ".join(f"{name} {loss.item():.3f}" for name, loss in losses.items())
-            say(f"step {step}, {100 * done:.0f} %, {time.monotonic() - started:.0f} s: loss {values}")
+            say(f"step {step}, {100 * done:.0f} %, {clock.now_s():.0f} s: loss {values}")
     return averages
 
 
@@ -102,10 +107,10 @@ def _learner(
     return replay
 
 
-def _schedule(recipe: Recipe, started: float) -> Iterator[tuple[int, float]]:
+def _schedule(recipe: Recipe, clock: Clock) -> Iterator[tuple[int, float]]:
     """Steps and the share of the training done, by count or by time, whichever runs out first."""
     for step in range(recipe.n_steps):
-        done = max(step / recipe.n_steps, (time.monotonic() - started) / recipe.time_limit_s)
+        done = max(step / recipe.n_steps, clock.now_s() / recipe.time_limit_s)
         if done >= 1:
             return
         yield step, done

@@ -1,6 +1,6 @@
 """Labels of all frames of a window from the predictions of some, before a time is over."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,24 +97,32 @@ class Painter:
         self._book()
         return tuple(sorted(best.keys() - done))
 
-    def _paint_some(self, order: Sequence[int], label: "object", n_sources: float, edges: bool) -> set[int]:
-        """Paint frames as long as there is time for one more, and to copy the rest; one at any rate."""
-        threads, done = self._n_threads, set[int]()
+    def _paint_some(
+        self, order: Sequence[int], label: Callable[[int], None], n_sources: float, edges: bool
+    ) -> set[int]:
+        """Paint frames as long as there is time for one more, and to copy the rest; one at any rate.
+
+        Where frames take longer than predicted, what they took in the mean counts.
+        """
+        done, n_begun, spent_s = set[int](), 0, 0.0
         frame_s = self._costs.fuse_s(n_sources) + self._costs.paint_s(1) + edges * self._costs.edges_s(1)
-        copy_s, n_begun = self._costs.copy_s(1), 0
+        copy_s = self._costs.copy_s(1)
 
         def fits() -> bool:
             nonlocal n_begun
             n_begun += 1
-            rest_s = self._costs.threads * frame_s + (self._n_frames - n_begun) * copy_s
+            next_s = max(self._costs.threads * frame_s, spent_s / max(len(done), 1))
+            rest_s = next_s + (self._n_frames - n_begun) * copy_s
             return n_begun == 1 or self._clock.now_s() + rest_s <= self._end_s
 
         def do(t: int) -> None:
-            label(t)  # type: ignore[operator]
+            nonlocal spent_s
+            began_s = self._clock.now_s()
+            label(t)
+            spent_s += self._clock.now_s() - began_s
             done.add(t)
-            self._clock.charge(frame_s)
 
-        for_each(order, do, threads, fits)
+        for_each(order, do, self._n_threads, fits)
         return done
 
     @property
@@ -134,13 +142,16 @@ class Painter:
             network, nearest = min(fused, key=lambda one: abs(one[1] - t))
             prediction = self._state.predictions[network][nearest]
             self.confidence[t] = confidence_at(answer.probabilities, prediction.confidence, chains[nearest][t])
+            self._clock.charge(self._costs.fuse_s(len(fused)))
             self._note("fusing", len(fused) * self._costs.n_cells, self._clock.now_s() - began_s)
         self._paint(t, answer, edges, out)
 
     def _paint(self, t: int, answer: Fused, edges: bool, out: UInt8) -> None:
         began_s, frame = self._clock.now_s(), self._state.frames.get(t)
+        self._clock.charge(self._costs.paint_s(1))
         if edges and frame is not None:
             paint_edges(*answer, frame, out, self._space.settings.propagation)
+            self._clock.charge(self._costs.edges_s(1))
             spent_s = self._clock.now_s() - began_s
             plain_s = min(self._space.threads * self._costs.paint_s(1), spent_s)
             self._note("pixels", self._costs.n_pixels, plain_s)

@@ -18,14 +18,15 @@ __all__ = ["EvenSpread"]
 class EvenSpread:
     """A rule: the network and the number of key frames that promise most, evenly spread.
 
-    It plans when the first action is due, and once more when the first predictions have shown what a network costs.
-    When all frames were asked about, dearer networks follow.
+    It plans when the first action is due, and once more when the first predictions have shown what a network costs, or
+    when one has failed. When all frames were asked about, dearer networks follow.
     """
 
     def __init__(self) -> None:
         self._queue: Iterator[Action] = iter(())
         self._is_begun = False
         self._is_settled = False
+        self._left: list[int] = []
         self._next: Action | None = None
 
     def begin(self) -> None:
@@ -34,6 +35,8 @@ class EvenSpread:
 
     def __call__(self, state: "FrameState", left_s: float) -> Batch:
         """The next action, if it fits."""
+        if state.networks_left() != self._left:
+            self.begin()
         if not self._is_begun or not self._is_settled:
             self._plan(state, left_s)
         action = self._take(state)
@@ -50,6 +53,7 @@ class EvenSpread:
         if self._is_begun and not self._is_settled:
             return  # the first predictions are under way
         self._is_begun = True
+        self._left = state.networks_left()
         self._queue = self._order(state, state.plan_keys(left_s))
         self._next = None
 

@@ -95,9 +95,10 @@ class FrameState:
         self._window = window
         self._account = account
         self._explain = explain
-        self._n_found = len(window.span)
+        self._began_s = account.clock.now_s()
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
+        self._cut_off: set[int] = set()
         self._flows: dict[tuple[int, int], Float32] = {}
         self._small: dict[int, UInt8] = {}
         self._greys: dict[int, Float32] = {}
@@ -125,7 +126,8 @@ class FrameState:
     @property
     def n_frames(self) -> int:
         """Frames of the window that there are."""
-        return self._n_found
+        there, span = self._window.reader.n_there, self._window.span
+        return len(span) if there is None else min(max(there - span.start, 0), len(span))
 
     @property
     def n_predictions(self) -> int:
@@ -174,18 +176,16 @@ class FrameState:
     def prepare(self, end_s: float, last_s: float) -> bool:
         """Read frames and find flow, with labels due at `end_s`; False where there is no time for any."""
         self._policy.begin()
-        clock, margins = self._account.clock, self.margins
-        plan = self._choose(end_s, 1.0) or self._choose(end_s, 1 / margins.decode_doubt)
+        plan = self._choose(end_s, 1.0) or self._choose(end_s, 1 / self.margins.decode_doubt)
         if plan is None and self._leave_out(range(len(self._window.span)), last_s):
             plan = self._choose(end_s, 1.0)
         stride = self._longest_stride() if plan is None else plan.stride
-        self._read(stride, end_s - self._least_s())
+        self._read(stride, end_s - self._least_s(end_s))
         if not self.frames:
-            if self._window.reader.n_decoded == 0 and clock.now_s() < end_s:
-                self._n_found = 0
             return False
         plan = self._choose(end_s, 0.0) or replace(self.plan, carry=COPY, edges=False)
-        if plan.carry == FLOW and not self.find_flow(end_s - self._least_s()):
+        if plan.carry == FLOW and not self.find_flow(end_s - self._least_s(end_s)):
+            self._account.ledger.note("finding flow took too long: labels are copied from the nearest key frames")
             plan = replace(plan, carry=COPY)
         self.plan = replace(plan, stride=stride)
         return True
@@ -217,7 +217,7 @@ class FrameState:
         reader, prices = self._window.reader, self._space.prices
         strides = self._strides() if decoding else [self.plan.stride]
         missing = {stride: len(self._missing(stride)) for stride in strides} if decoding else {}
-        n_left = {stride: len(self.frames) + missing.get(stride, 0) - 1 - len(self._flows) for stride in strides}
+        n_pairs = {stride: self._n_pairs(stride if decoding else None) for stride in strides}
         is_sparse = reader.alone is not None and strides[0] > STRIDES[-1]
         return Options(
             len(self._window.span),
@@ -227,21 +227,27 @@ class FrameState:
             strides,
             (COPY,) if is_sparse else (FLOW, COPY),
             {stride: decoding * reader.predict_s(prices, n) for stride, n in missing.items()},
-            {stride: max(n, 0) for stride, n in n_left.items()},
+            n_pairs,
             self.gap,
         )
+
+    def _n_pairs(self, stride: int | None) -> int:
+        """Pairs of neighbours without flow, once every so many frames were read; of those that are there for None."""
+        there = sorted({*self.frames, *(self._missing(stride) if stride else ())})
+        return sum(pair not in self._flows for pair in pairwise(there))
 
     def _choose(self, end_s: float, decoding: float) -> Plan | None:
         """The best plan from now on, if decoding costs so many times what is known of it."""
         left_s = end_s - self._account.clock.now_s()
         return choose(self._options(decoding), left_s, self._costs, self._space.settings, self.margins)
 
-    def _least_s(self) -> float:
-        """Seconds that must be left when reading ends: one prediction, copied to all frames."""
-        left = self.networks_left()
+    def _least_s(self, end_s: float) -> float:
+        """Seconds that must be left before `end_s` when reading ends: one prediction, copied to all frames."""
+        left, margins = self.networks_left(), self.margins
         ask_s = self._costs.network_s(self.names[left[0]]) if left else 0.0
-        end_s = self._costs.finish_s(len(self._window.span), 1, 0, COPY, False)
-        return self.margins.action * ask_s + self.margins.finish * end_s
+        copying_s = self._costs.finish_s(len(self._window.span), 1, 0, COPY, False)
+        kept_s = margins.reserve_s(end_s - self._began_s, self._space.prices.slowdown.waiting)
+        return margins.action * ask_s + margins.finish * copying_s + kept_s
 
     def _missing(self, stride: int) -> list[int]:
         """Frames to read so that there is one every so many, and the last; coarse to fine where any order will do."""
@@ -260,19 +266,22 @@ class FrameState:
     def _read(self, stride: int, until_s: float) -> None:
         """Read every so many frames, as long as there is time to label them."""
         wanted = self._missing(stride)
-        n_read = self._read_some(wanted, until_s)
+        n_read, is_late = self._read_some(wanted, until_s)
         reader = self._window.reader
-        is_in_time = self._account.clock.now_s() < until_s
         rest = range(max(self.read, default=-1) + 1, len(self._window.span))
-        if n_read < len(wanted) and is_in_time and self._leave_out(rest, until_s):
+        if n_read < len(wanted) and not is_late:
+            self._leave_out(rest, until_s)
             self._read_some(self._missing(stride), until_s)
         if reader.alone is not None:
             self._account.ledger.note("no time to decode all frames: only those that need no others were read")
 
-    def _read_some(self, wanted: Sequence[int], until_s: float) -> int:
-        """Read frames until a time, or until it is clear that there is no time for all of them; how many."""
+    def _read_some(self, wanted: Sequence[int], until_s: float) -> tuple[int, bool]:
+        """Read frames until a time, or until it is clear that there is no time for all of them.
+
+        How many were read, and whether there is no time for another one.
+        """
         reader, clock, first = self._window.reader, self._account.clock, self._window.span.start
-        began_s, n_before, n = clock.now_s(), reader.n_decoded, 0
+        began_s, n_before, n, is_late = clock.now_s(), reader.n_decoded, 0, False
         settings = self._space.settings
         for n, (number, pixels) in enumerate(
             reader.read([first + t for t in wanted], lambda: clock.now_s() > until_s), 1
@@ -281,18 +290,21 @@ class FrameState:
             self.read.append(number - first)
             clock.charge(reader.predict_s(self._space.prices, 1))
             now_s = clock.now_s()
-            if now_s > until_s:
+            frame_s = (now_s - began_s) / n
+            if n < len(wanted) and now_s + frame_s > until_s:
+                is_late = True
                 break
-            rest_s = (now_s - began_s) / n * (len(wanted) - n)
+            rest_s = frame_s * (len(wanted) - n)
             is_telling = reader.may_leave_out and n >= settings.telling * len(wanted)
             if is_telling and now_s + rest_s / settings.clearly > until_s:
                 break
         n_decoded = reader.n_decoded - n_before
         if n_decoded:
             self._account.book("decode", reader.work(n_decoded), clock.now_s() - began_s, reader.key)
-        if n < len(wanted) and clock.now_s() > until_s:
+        is_late |= n < len(wanted) and clock.now_s() > until_s
+        if is_late:
             self._account.ledger.note(f"reading took too long: {len(wanted) - n} frames were left out")
-        return n
+        return n, is_late
 
     def _leave_out(self, numbers: range, end_s: float) -> bool:
         """Whether from now on only frames are read that decode without others, since some of these do."""
@@ -387,10 +399,12 @@ class FrameState:
             prices.look()
             prices.observe_stage(key, 1.0, spent_s)
         elif why == LATE:
+            self._cut_off.add(action.source)
             self._asked[action.source].discard(action.place)  # another budget may have time for it
             if spent_s > prices.predict(key, 1.0):
                 prices.observe_stage(key, 1.0, spent_s)  # it takes at least so long
         else:
+            self._asked[action.source].discard(action.place)
             self._dropped.add(action.source)
             self._account.ledger.note(f"{network} {why}; dropped")
 
@@ -435,6 +449,8 @@ class FrameState:
         """Carry, fuse and paint; frames for which there is no time are like the nearest that was painted."""
         if not self.n_predictions:
             out[:] = int(np.argmax(self._space.prior))
+            for k in sorted(self._cut_off):
+                self._account.ledger.note(f"{self.names[k]} did not answer in time")
             self._account.ledger.note("the budget is short: prior")
             return Finish(0, prior=True, n_read=len(self.read)), None
         if like is not None:
@@ -446,6 +462,8 @@ class FrameState:
         edges = self.plan.edges if like is None else like.edges
         painter = Painter(self._space, self._account, self._costs, self, len(out), end_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
+        if late and like is None:
+            self._account.ledger.note(f"painting took too long: {len(late)} frames have the labels of the nearest one")
         finish = Finish(0, n_read=len(self.read), carry=carry, edges=edges, gap=self.gap, late=late)
         evidence = FrameEvidence(painter.confidence)
         if self._explain:

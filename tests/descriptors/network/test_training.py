@@ -7,6 +7,7 @@ import torch
 from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.descriptors.network.training import _one_cycle, check_device, predict, train_networks
 from budgetseg.errors import UsageError
+from budgetseg.timing.clock import ManualClock
 from budgetseg.types import IGNORE, UInt8
 
 
@@ -45,9 +46,15 @@ def test_a_device_that_is_not_there_is_refused() -> None:
 
 
 def test_a_time_limit_ends_the_training(two_halves: tuple[UInt8, UInt8]) -> None:
-    said: list[str] = []
-    train_networks(*two_halves, 3, Recipe(n_steps=10**6, batch=2, time_limit_s=0.5), said.append)
-    assert len(said) == 1
+    clock, steps = ManualClock(), list[int]()
+
+    def advance(n: int) -> None:
+        steps.append(n)
+        clock.advance(0.125)
+
+    recipe = Recipe(n_steps=10**6, batch=2, time_limit_s=0.5)
+    train_networks(*two_halves, 3, recipe, lambda _: None, advance, clock)
+    assert len(steps) == 4
 
 
 def test_the_learning_rate_rises_then_falls() -> None:

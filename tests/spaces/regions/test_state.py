@@ -67,8 +67,10 @@ def choose(state: RegionState, left_s: float) -> Batch:
     return state.choose(left_s)
 
 
-def spend_all(state: RegionState, clock: ManualClock, record: Callable[..., None] = lambda *_: None) -> None:
-    spend(state, choose, clock, lambda: np.inf, record)
+def spend_all(
+    state: RegionState, clock: ManualClock, record: Callable[..., None] = lambda *_: None, threads: int = 1
+) -> None:
+    spend(state, choose, clock, lambda: np.inf, record, threads)
 
 
 def test_what_there_was_no_time_for_can_be_done_when_there_is_more_time() -> None:
@@ -96,12 +98,15 @@ def test_without_a_descriptor_that_fails_all_others_are_computed() -> None:
     assert (state.episode.state.subsets & 1).all()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("names", [("colour",), ("colour", "hog", "hof")])
-def test_frames_are_released_with_the_window_though_nothing_collects_garbage(names: tuple[str, ...]) -> None:
+def test_frames_are_released_with_the_window_though_nothing_collects_garbage(
+    names: tuple[str, ...], threads: int
+) -> None:
     clock, out = ManualClock(), np.empty((N_FRAMES, SIZE[1], SIZE[0]), np.uint8)
     with no_collection():
         state = state_of([BUILT_IN[name]() for name in names], clock, street())
-        spend_all(state, clock)
+        spend_all(state, clock, threads=threads)
         finish, evidence = state.finish(np.inf, out)
         assert state.scene is not None
         frames = weakref.ref(state.scene.frames)

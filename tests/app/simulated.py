@@ -1,0 +1,54 @@
+"""Models under a clock that charges frozen prices: their runs repeat, and no test reads the time."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from budgetseg.app import model as model_module
+from budgetseg.app.model import LoadedModel, load
+from budgetseg.app.spaces import AUTO, REGIONS
+from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
+from budgetseg.engine.run import Earlier
+from budgetseg.timing.clock import Clock, CostClock
+from budgetseg.timing.prices import Prices
+from budgetseg.video import VideoSource
+from tests.spaces.regions.goldens import prices_of
+
+FRAMES = {"dcnn": 0.01, "flow": 1e-7, "fusing": 1e-8, "pixels": 1e-8, "edges": 5e-8, "copies": 1e-9}
+"""Seconds of the frames space: of the network a frame, of all else a unit of work."""
+
+
+class SimulatedModel(LoadedModel):
+    """A model whose runs are counted by a `CostClock`, unless another clock is given."""
+
+    def run(
+        self,
+        video: str | Path | VideoSource,
+        request: Request,
+        space: str = REGIONS,
+        stopped: Callable[[], bool] = lambda: False,
+        earlier: Earlier | None = None,
+        clock: Clock | None = None,
+    ) -> list[Result]:
+        """As of `LoadedModel`."""
+        return super().run(video, request, space, stopped, earlier, clock or CostClock())
+
+
+def frozen_prices(rates: Mapping[str, float] | None = None) -> Prices:
+    """Prices of both spaces, with one thread and with two, from which nothing is learned."""
+    both = {f"frames {work} {threads}": rate for work, rate in FRAMES.items() for threads in (1, 2)}
+    files = {"decode .mp4": 2e-8, "decode .png": 2e-8, "supervoxels fast 2": 4e-7}
+    return prices_of({**both, **files, **(rates or {})})
+
+
+def load_simulated(
+    folder: Path, threads: int = 1, space: str = AUTO, rates: Mapping[str, float] | None = None
+) -> LoadedModel:
+    """The model in a folder, with frozen prices; `rates` are those of stages that differ from the usual."""
+    prices = frozen_prices(rates)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_module, "LoadedModel", SimulatedModel)
+        patch.setattr(Prices, "load", lambda *_: prices)
+        return load(folder, threads, space=space)

@@ -1,0 +1,55 @@
+"""What each kind of work on frames is predicted to take."""
+
+import pytest
+
+from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
+from tests.spaces.clocks import quiet_prices
+from tests.spaces.frames.worlds import N_CELLS, N_PIXELS, SECONDS, frozen_prices, rates_of
+
+COSTS = FrameCosts(frozen_prices(), N_PIXELS, N_CELLS, threads=1)
+
+
+def test_work_is_predicted_by_its_price_and_amount() -> None:
+    assert COSTS.flow_s(3) == pytest.approx(3 * SECONDS["flow"])
+    assert COSTS.fuse_s(2.5) == pytest.approx(2.5 * SECONDS["fusing"])
+    assert COSTS.paint_s(4) == pytest.approx(4 * SECONDS["pixels"])
+    assert COSTS.edges_s(4) == pytest.approx(4 * SECONDS["edges"])
+    assert COSTS.copy_s(7) == pytest.approx(7 * SECONDS["copies"])
+    assert COSTS.network_s("large") == SECONDS["large"]
+
+
+def test_larger_frames_take_longer_but_for_networks_and_fusing() -> None:
+    large = FrameCosts(frozen_prices(), 4 * N_PIXELS, N_CELLS, threads=1)
+    assert large.flow_s(1) == pytest.approx(4 * COSTS.flow_s(1))
+    assert large.paint_s(1) == pytest.approx(4 * COSTS.paint_s(1))
+    assert large.network_s("small") == COSTS.network_s("small")
+    assert large.fuse_s(1) == COSTS.fuse_s(1)
+
+
+def test_the_end_where_predictions_are_carried_along_flow_is_fusing_and_painting_all_frames() -> None:
+    plain_s = COSTS.finish_s(24, 5, 40.0, FLOW, False)
+    assert plain_s == pytest.approx(24 * SECONDS["pixels"] + 40 * SECONDS["fusing"])
+    assert COSTS.finish_s(24, 5, 40.0, FLOW, True) == pytest.approx(plain_s + 24 * SECONDS["edges"])
+
+
+def test_the_end_where_labels_are_copied_is_painting_key_frames_and_copying_the_others() -> None:
+    plain_s = COSTS.finish_s(24, 5, 40.0, COPY, False)
+    assert plain_s == pytest.approx(5 * SECONDS["pixels"] + 19 * SECONDS["copies"])
+    assert COSTS.finish_s(24, 5, 40.0, COPY, True) == pytest.approx(plain_s + 5 * SECONDS["edges"])
+
+
+def test_each_number_of_threads_has_prices_of_its_own() -> None:
+    prices = quiet_prices(rates_of())
+    one, two = (FrameCosts(prices, N_PIXELS, N_CELLS, threads) for threads in (1, 2))
+    assert two.network_s("small") == 0  # nothing is known of it
+    prices.observe_stage(two.key("small"), 1.0, 0.02)
+    assert two.network_s("small") == pytest.approx(0.02)
+    assert one.network_s("small") == SECONDS["small"]
+
+
+def test_on_a_machine_that_is_slower_now_everything_takes_longer() -> None:
+    prices = frozen_prices()
+    prices.slowdown.factor = 3.0
+    slow = FrameCosts(prices, N_PIXELS, N_CELLS, threads=1)
+    assert slow.network_s("small") == pytest.approx(3 * COSTS.network_s("small"))
+    assert slow.finish_s(24, 5, 40.0, FLOW, True) == pytest.approx(3 * COSTS.finish_s(24, 5, 40.0, FLOW, True))
