@@ -7,9 +7,9 @@ the network `dcnn`, its learned policy among all that count.
 import sys
 from pathlib import Path
 
+from budgetseg.app.strategy import counted
 from budgetseg.descriptors.table import read_table
 from budgetseg.engine.loop import CostClock, TableSource, run
-from budgetseg.app.strategy import counted
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.policy.learned import METHOD, learned_for

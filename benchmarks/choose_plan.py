@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from budgetseg.spaces.regions.label import label_video
 
+from budgetseg.app import Labeller
 from budgetseg.datasets import open_dataset
+from budgetseg.engine import plan
+from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.wall import Timed, timed
-from budgetseg.spaces.regions import floor
-from budgetseg.engine import plan
-from budgetseg.spaces.regions.space import Engine
-from budgetseg.spaces.regions.label import label_video
-from budgetseg.engine.request import Request
-from budgetseg.app import Labeller
 from budgetseg.models.bundle import load_model
+from budgetseg.spaces.regions import floor
+from budgetseg.spaces.regions.space import Engine
 from budgetseg.supervoxels.tiers import FAST
 from budgetseg.types import Budget
 

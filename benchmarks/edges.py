@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
-from budgetseg.descriptors.network.seen import stand_ins
 from budgetseg.evaluation.accuracy import accuracy_of
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
+from budgetseg.networks.seen import stand_ins
 from budgetseg.propagate.cells import top_classes
 from budgetseg.propagate.edges import paint_edges
 from budgetseg.propagate.paint import paint

@@ -16,10 +16,10 @@ import numpy as np
 from budgetseg.baselines.keyframe_plan import COPY, FLOW
 from budgetseg.baselines.keyframes import KeyframeLabeller, key_frames
 from budgetseg.datasets import LabelledVideo, open_dataset
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models import bundled
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import process_s
 from budgetseg.types import IGNORE, Int64, UInt8
 

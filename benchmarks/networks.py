@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models import bundled
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import process_s
 from budgetseg.types import IGNORE, Int64, UInt8
 

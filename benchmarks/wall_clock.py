@@ -22,12 +22,12 @@ from budgetseg.app.engines import FRAMES
 from budgetseg.app import Labeller
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import IGNORE, Budget, UInt8
 from budgetseg.video import open_video

@@ -18,8 +18,7 @@ from budgetseg.app.videos import open_counted
 from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
-from budgetseg.descriptors.network.descriptor import NetworkDescriptor
-from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.network_output import NetworkDescriptor
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_networks
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
@@ -28,6 +27,7 @@ from budgetseg.errors import UsageError
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.models.find import bundled_models, find_model
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.policy.episode import Selection
 from budgetseg.spaces.frames import warm_up as frames_warm_up
 from budgetseg.spaces.frames.space import Frames

@@ -86,9 +86,9 @@ def train(
     from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
     from budgetseg.crf.learning import Recipe as CrfRecipe
     from budgetseg.descriptors.describe import Plan
-    from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
     from budgetseg.learning.policies import Recipe as PolicyRecipe
     from budgetseg.learning.train import TrainRecipe, train_model
+    from budgetseg.networks.recipe import Recipe as NetworkRecipe
     from budgetseg.supervoxels.tiers import tier_named
 
     names = None if descriptors is None else parse_names(descriptors)

@@ -37,11 +37,11 @@ def train_network(
     Needs PyTorch: pip install 'budgetseg[train]'. A second start goes on after the last finished network.
     """
     from budgetseg.datasets import open_dataset
-    from budgetseg.descriptors.network.recipe import Recipe
+    from budgetseg.networks.recipe import Recipe
 
     try:
-        from budgetseg.descriptors.network.fit import fit_networks, footage_of
-        from budgetseg.descriptors.network.training import check_device
+        from budgetseg.networks.fit import fit_networks, footage_of
+        from budgetseg.networks.training import check_device
     except ImportError as error:
         raise UsageError(f"training needs {error.name}; pip install 'budgetseg[train]'") from error
 

@@ -9,11 +9,11 @@ from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.hog import Hog
 from budgetseg.descriptors.motion.histograms import Hof, Mbh
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.descriptor import NetworkDescriptor
-from budgetseg.descriptors.network.run import OnnxNetwork
-from budgetseg.descriptors.network.seen import stand_ins
+from budgetseg.descriptors.network_output import NetworkDescriptor
 from budgetseg.errors import UsageError
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
+from budgetseg.networks.seen import stand_ins
 from budgetseg.types import UInt8
 
 __all__ = ["BUILT_IN", "GROUP", "HAND_MADE", "available", "open_descriptors"]

@@ -20,8 +20,6 @@ from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.datasets.files import FrameFiles
 from budgetseg.descriptors.describe import Plan
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
@@ -37,6 +35,8 @@ from budgetseg.evaluation.experiment import (
     write_results,
 )
 from budgetseg.models.bundle import Model
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.learned import METHOD, learned_for

@@ -7,11 +7,11 @@ from threadpoolctl import threadpool_limits
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan
-from budgetseg.descriptors.network import NAMES
-from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.errors import UsageError
 from budgetseg.learning.stages import Stage
+from budgetseg.networks import NAMES
+from budgetseg.networks.recipe import Recipe
 
 __all__ = ["N_FOLDS", "with_networks"]
 
@@ -29,8 +29,8 @@ def with_networks(plan: Plan, folder: Path, recipe: Recipe, cores: int, stage: S
         return plan
     open_descriptors([name for name in asked if name not in NAMES])  # what is unknown is told before the work
     try:
-        from budgetseg.descriptors.network.fit import fit_networks, footage_of
-        from budgetseg.descriptors.network.training import check_device
+        from budgetseg.networks.fit import fit_networks, footage_of
+        from budgetseg.networks.training import check_device
     except ImportError as error:
         raise UsageError(
             f"training networks needs {error.name}; pip install 'budgetseg[train]', or give --networks, "

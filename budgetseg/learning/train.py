@@ -27,7 +27,6 @@ from budgetseg.crf.learning import Recipe as CrfRecipe
 from budgetseg.crf.potentials import Crf, Evidence, expected_inputs
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
-from budgetseg.descriptors.network.recipe import Recipe as NetworkRecipe
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
@@ -38,6 +37,7 @@ from budgetseg.learning.policies import learn_policies, n_policies
 from budgetseg.learning.qlearning import learn_wholes, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
+from budgetseg.networks.recipe import Recipe as NetworkRecipe
 from budgetseg.types import Float32
 
 __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]

@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
+from budgetseg.app.loaded import load
 from matplotlib.figure import Figure
 
+from budgetseg.app.job import Job
 from budgetseg.cli.demo import SEED
 from budgetseg.datasets.synthetic import render
 from budgetseg.evaluation.demo import label_street
-from budgetseg.app.job import Job
-from budgetseg.app.loaded import load
 from budgetseg.video import blend, read_label_pngs
 from docs.figures.concepts import HERE, save, show, strip
 

@@ -62,7 +62,15 @@ def flow() -> Diagram:
     """What happens to a video, and what a model is made of."""
     own = Diagram(860, 250)
     own.bracket(20, 30, 820, "label: for each video, under the clock")
-    row = ("video", "supervoxels,\ntheir graph", "budgeted loop", "H's\nprobabilities", "interpolation", "CRF", "labels")
+    row = (
+        "video",
+        "supervoxels,\ntheir graph",
+        "budgeted loop",
+        "H's\nprobabilities",
+        "interpolation",
+        "CRF",
+        "labels",
+    )
     for k, words in enumerate(row):
         own.box(20 + 119 * k, 50, 104, words, DATA if k in (0, 6) else WORK)
         if k:

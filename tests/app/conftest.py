@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from budgetseg.app.loaded import LoadedModel, load
+
 from tests.app.streets import write_model, write_street
 
 

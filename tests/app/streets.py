@@ -33,7 +33,7 @@ def write_model(folder: Path, descriptors: tuple[str, ...] = ("colour", "hog"), 
 
 def write_seeing_model(folder: Path) -> Path:
     """A model with a network that mixes colours at random; what it needs lies beside it."""
-    from tests.descriptors.network.models import save_mixer  # needs onnx
+    from tests.networks.models import save_mixer  # needs onnx
 
     networks = folder.with_name(f"{folder.name}-networks")
     networks.mkdir(parents=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from budgetseg.app.engines import choose_engine
-from budgetseg.app.job import Job, Order
 from budgetseg.app.loaded import LoadedModel, load
+
+from budgetseg.app.job import Job, Order
 from budgetseg.app.output import Wanted
 from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.engine.request import Request
@@ -20,8 +20,8 @@ from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
 from budgetseg.video import read_label_pngs
 from tests.app.streets import N_FRAMES, SIZE
-from tests.descriptors.network.models import save_mixer
 from tests.models.made import random_model
+from tests.networks.models import save_mixer
 
 
 @pytest.fixture(scope="module")

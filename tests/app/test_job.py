@@ -11,10 +11,10 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+from budgetseg.app.loaded import LoadedModel, load
 
 from budgetseg.app import job as job_module
 from budgetseg.app.job import Done, Job, Order
-from budgetseg.app.loaded import LoadedModel, load
 from budgetseg.app.output import Wanted
 from budgetseg.app.trace import read_trace
 from budgetseg.engine.request import Request

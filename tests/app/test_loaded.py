@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budgetseg.app.loaded import LoadedModel
 
 import budgetseg
 from budgetseg.app import loaded as loaded_module
-from budgetseg.app.loaded import LoadedModel
 from budgetseg.errors import BudgetsegError
 from budgetseg.video import open_video
 from tests.app.streets import N_FRAMES, SIZE

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-
 from budgetseg.app.maps import confidence_of
+
 from budgetseg.engine.plan import Plan
 from budgetseg.spaces.regions.carry import carry
 

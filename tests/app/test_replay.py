@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from budgetseg.app.loaded import LoadedModel
+from budgetseg.app.replay import replay
 from budgetseg.engine.labelled import Earlier, Labelled
 from budgetseg.spaces.regions.window import NEVER, WindowRun
 
-from budgetseg.app.loaded import LoadedModel
-from budgetseg.app.replay import replay
 from budgetseg.app.trace import Trace, VideoMark, WindowTrace
 from budgetseg.engine.plan import Plan, choose_plan
 from budgetseg.engine.request import Request

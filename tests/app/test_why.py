@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from budgetseg.app.loaded import LoadedModel
 from budgetseg.engine.labelled import Labelled
 
-from budgetseg.app.loaded import LoadedModel
 from budgetseg.app.why import GREY, WIDTH, Strip, frames_shown, write_why
 from budgetseg.engine.request import Request
 from budgetseg.types import Budget

@@ -18,11 +18,11 @@ from budgetseg.baselines.keyframes import (
 )
 from budgetseg.datasets import open_dataset
 from budgetseg.datasets.synthetic import render
-from budgetseg.descriptors.network.card import read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of
 from budgetseg.models import bundled
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import IGNORE, Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
 from tests.baselines.worlds import knowing, moving

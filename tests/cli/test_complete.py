@@ -1,8 +1,8 @@
 """What the shell completes is what the library takes."""
 
 import pytest
-
 from budgetseg.app.engines import ENGINES
+
 from budgetseg.app.export.formats import FORMATS
 from budgetseg.app.strategy import POLICIES
 from budgetseg.cli.complete import NAMES, one_of

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
-from budgetseg.descriptors.network import fit
-from budgetseg.descriptors.network.training import train_networks
 from budgetseg.models.bundle import load_model
+from budgetseg.networks import fit
+from budgetseg.networks.training import train_networks
 from tests.learning.scenes import NAMES, write_scenes
 
 

@@ -16,11 +16,11 @@ import pytest
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors import describe
 from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset, table_folder
-from budgetseg.descriptors.network.seen import CARD, NO_FOLD, frame_digest
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import BudgetsegError, DatasetError, ModelError, OutputError, UsageError
-from tests.descriptors.network.models import save_mixer
+from budgetseg.networks.seen import CARD, NO_FOLD, frame_digest
 from tests.descriptors.streets import LABELLED, N_FRAMES, SIZE, write_streets
+from tests.networks.models import save_mixer
 
 NAMES = ("colour", "hog", "hof")
 TRAIN = ["a", "b", "c"]

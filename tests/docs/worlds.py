@@ -46,7 +46,7 @@ def _simulated(_: Path) -> Names:
 
 
 def _network(folder: Path) -> Names:
-    from tests.descriptors.network.models import save_mixer
+    from tests.networks.models import save_mixer
 
     (folder / "folder").mkdir()
     save_mixer(folder / "folder" / "mynet.onnx", np.ones((4, 3), np.float32))

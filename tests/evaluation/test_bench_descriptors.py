@@ -11,7 +11,7 @@ import pytest
 from budgetseg.datasets.synthetic import render
 from budgetseg.descriptors import calibrate
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.network.descriptor import _Output
+from budgetseg.descriptors.network_output import _Output
 from budgetseg.descriptors.pointers import FrameArray
 from budgetseg.descriptors.registry import available, open_descriptors
 from budgetseg.errors import DatasetError

@@ -37,7 +37,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     """With a network that mixes colours."""
     pytest.importorskip("onnx")
-    from tests.descriptors.network.models import save_mixer
+    from tests.networks.models import save_mixer
 
     folder, n_labels = tmp_path_factory.mktemp("networks"), len(NAMES)
     weights = np.random.default_rng(0).normal(size=(n_labels, 3)).astype(np.float32)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from budgetseg.datasets import open_dataset
-from budgetseg.datasets.synthetic import render
 from budgetseg.frames.apart import MOST, apart_by, changed, foretell_apart
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.evidence import Evidence
+
+from budgetseg.datasets import open_dataset
+from budgetseg.datasets.synthetic import render
 from budgetseg.types import Float32, UInt8
 
 

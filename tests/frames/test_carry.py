@@ -3,7 +3,6 @@
 import cv2
 import numpy as np
 import pytest
-
 from budgetseg.frames.carry import (
     CONTRAST,
     FLOW_PIXELS,
@@ -17,6 +16,7 @@ from budgetseg.frames.carry import (
     step_flow,
     top_classes,
 )
+
 from budgetseg.types import Bool, Float32, Int64, UInt8
 from tests.baselines.worlds import moving
 

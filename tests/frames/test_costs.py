@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-
 from budgetseg.frames.costs import SLACK, WindowCosts
 from budgetseg.frames.evidence import Evidence
 from budgetseg.frames.plan import COPY, FINE
 from budgetseg.frames.reader import Reader
 from budgetseg.inference.ledger import Ledger
+
 from tests.frames.worlds import CELLS, SIZE, Clock, engine, source, street
 
 N_FRAMES = 12

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+from budgetseg.frames.engine import FrameEngine
+from budgetseg.frames.label import label_frames
+from budgetseg.frames.warm import calibrate_frames, warm_up_frames
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.registry import open_networks
 from budgetseg.engine.request import Request
-from budgetseg.frames.engine import FrameEngine
-from budgetseg.frames.label import label_frames
-from budgetseg.frames.warm import calibrate_frames, warm_up_frames
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.types import IGNORE, Budget

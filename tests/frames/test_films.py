@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import label_frames, replay_frames
@@ -14,6 +13,7 @@ from budgetseg.frames.plan import COARSE, FINE
 from budgetseg.frames.reader import Reader
 from budgetseg.frames.window import WindowRun
 from budgetseg.inference.ledger import Ledger
+
 from budgetseg.types import UInt8
 from budgetseg.video import open_video
 from tests.frames.worlds import COSTS, SIZE, Clock, budgets, counts, engine, source, street

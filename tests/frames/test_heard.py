@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from budgetseg.frames.heard import heard, n_heard, reach_at
 
 

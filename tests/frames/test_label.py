@@ -11,14 +11,14 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-
-from budgetseg.engine.request import Request
-from budgetseg.errors import UsageError
 from budgetseg.frames.brush import Again, Hurried
 from budgetseg.frames.costs import WindowCosts
 from budgetseg.frames.crew import Crew
 from budgetseg.frames.label import WindowTrace, label_frames, replay_frames
 from budgetseg.frames.window import WindowRun
+
+from budgetseg.engine.request import Request
+from budgetseg.errors import UsageError
 from budgetseg.timing.deadline import LateError
 from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import VideoSource, open_video

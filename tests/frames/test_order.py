@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import pytest
-
 from budgetseg.frames.order import fill, key_frames, spread
 
 

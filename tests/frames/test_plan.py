@@ -1,7 +1,6 @@
 """The plan that promises most within a budget."""
 
 import pytest
-
 from budgetseg.frames.plan import (
     ALONE,
     CARRIES,

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
 from budgetseg.frames.evidence import Ask, Evidence
 from budgetseg.frames.plan import FINE, Plan
 from budgetseg.frames.questions import Questions
+
 from tests.frames.worlds import CELLS, COSTS, SIZE, Clock, engine
 
 N = 24

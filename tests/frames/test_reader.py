@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-
 from budgetseg.frames.reader import Reader
+
 from budgetseg.video import open_video
 from tests.frames.worlds import Clock, source, street
 from tests.video.clips import KINDS, N_FRAMES, number_of, write_clip

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-
 from budgetseg.frames.carry import paint, top_classes
 from budgetseg.frames.sharpen import ALIKE, NEAR, UNLIKE, paint_sharp
+
 from budgetseg.types import Float32, Float64, UInt8
 
 

@@ -1,13 +1,13 @@
 """What is known of a machine when frames are made ready."""
 
 import pytest
-
 from budgetseg.frames.costs import PaintingCosts
 from budgetseg.frames.evidence import Evidence
 from budgetseg.frames.plan import CARRIES
 from budgetseg.frames.warm import STAGES, calibrate_frames, warm_up_frames
 from budgetseg.inference.ledger import Books, Ledger
 from budgetseg.inference.stages import StageCosts
+
 from tests.frames.worlds import CELLS, SIZE, Clock, engine
 
 

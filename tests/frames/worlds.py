@@ -6,13 +6,13 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-
-from budgetseg.datasets.synthetic import render
-from budgetseg.engine.request import Request
 from budgetseg.frames.engine import FrameEngine
 from budgetseg.frames.label import ByFrames
 from budgetseg.inference.contention import Contention
 from budgetseg.inference.stages import StageCosts
+
+from budgetseg.datasets.synthetic import render
+from budgetseg.engine.request import Request
 from budgetseg.types import Budget, Float32, UInt8
 from budgetseg.video import Frame, VideoSource
 from budgetseg.video.core import Span

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from budgetseg.descriptors.describe import Plan
-from budgetseg.descriptors.network import fit
-from budgetseg.descriptors.network.recipe import Recipe
-from budgetseg.descriptors.network.training import train_networks
 from budgetseg.errors import UsageError
 from budgetseg.learning.networks import N_FOLDS, with_networks
+from budgetseg.networks import fit
+from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.training import train_networks
 from tests.learning.scenes import N_FRAMES, NAMES, write_scenes
 
 RECIPE = Recipe(n_steps=2, batch=2)
@@ -87,7 +87,7 @@ def test_without_pytorch_the_ways_out_are_told_in_one_line(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("architecture", "augment", "export", "fit", "training"):
-        monkeypatch.delitem(sys.modules, f"budgetseg.descriptors.network.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"budgetseg.networks.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError) as error:
         with_networks(plan, tmp_path / "networks", RECIPE, 1, silent)

@@ -8,8 +8,8 @@ import onnxruntime
 import pytest
 
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.models import bundled
+from budgetseg.networks import MEAN, STD
 from budgetseg.types import IGNORE
 
 FLOORS = {"dcnn": 0.90, "dcnn_large": 0.92}

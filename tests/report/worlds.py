@@ -4,12 +4,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-from budgetseg.app.job import Job, Order
 from budgetseg.app.loaded import load
+from budgetseg.frames.label import label_frames
+
+from budgetseg.app.job import Job, Order
 from budgetseg.app.output import Run, Wanted, results_folder, write_results
 from budgetseg.app.trace import ModelMark, Trace, VideoMark
 from budgetseg.engine.request import Request
-from budgetseg.frames.label import label_frames
 from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
 from tests.app.streets import write_model, write_street

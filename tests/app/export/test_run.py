@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from budgetseg.app.loaded import LoadedModel
 
 from budgetseg.app.export.run import find_runs, read_run
-from budgetseg.app.loaded import LoadedModel
 from budgetseg.errors import UsageError
 from tests.app.streets import N_FRAMES
 

@@ -90,7 +90,7 @@ def test_less_time_means_fewer_key_frames_then_a_cheaper_network_then_fewer_fram
 def test_no_plan_promises_less_than_a_network_on_every_frame_that_fits(network: str, gap: float) -> None:
     quality = qualities(SECONDS, LOSSES)[network]
     floor = quality - LOSSES.alone
-    for more in (1.0, 1.2, 2.0):
+    for more in (1.001, 1.2, 2.0):
         plan = sure(more * every_frame_s(network), replace(OPTIONS, gap=gap))
         assert plan.score >= floor - 1e-9
 
@@ -110,8 +110,11 @@ def test_predictions_that_are_there_cost_nothing() -> None:
 
 
 def test_what_was_read_and_flow_that_was_found_cost_nothing() -> None:
-    there = replace(OPTIONS, strides=[1], read_s={1: 0.0}, n_pairs={1: 0})
-    assert sure(0.5, there).n_keys > sure(0.5, replace(OPTIONS, strides=[1])).n_keys
+    new = replace(OPTIONS, strides=[1], networks=("small",))
+    there = replace(new, read_s={1: 0.0}, n_pairs={1: 0})
+    saved_s = READ_S[1] + COSTS.flow_s(N - 1)
+    assert sure(0.5, there).n_keys > sure(0.5, new).n_keys
+    assert sure(0.5 + saved_s, new).n_keys == sure(0.5, there).n_keys
 
 
 def test_only_networks_strides_and_carries_that_there_are_are_planned_with() -> None:
@@ -127,7 +130,7 @@ def test_without_a_network_there_is_no_plan() -> None:
 def test_the_end_is_planned_with_its_margin() -> None:
     cautious = choose(OPTIONS, 0.5, COSTS, SETTINGS, replace(MARGINS, finish=2.0))
     assert cautious is not None
-    assert (cautious.n_keys, cautious.score) < (sure(0.5).n_keys, sure(0.5).score) or cautious.stride > sure(0.5).stride
+    assert cautious.score < sure(0.5).score
 
 
 # What plans believe

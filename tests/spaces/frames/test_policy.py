@@ -1,13 +1,11 @@
 """Which network is asked about which frame: what was planned, the frames between, and nothing twice."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from budgetseg.engine.loop import Outcome
-from budgetseg.spaces.frames.policy import EvenSpread
+from budgetseg.engine.loop import LATE, Outcome
 from budgetseg.spaces.frames.state import FrameState, Prediction
 from budgetseg.types import Action, Batch
 from tests.spaces.frames.worlds import NETWORKS, SECONDS, open_state, shades, slides, space_of, street
@@ -75,9 +73,9 @@ def test_an_action_is_planned_with_the_price_of_its_network() -> None:
 
 def test_nothing_is_asked_that_does_not_fit_with_its_margin() -> None:
     state = read_state()
-    for _ in range(2):
-        asked(state, np.inf, most=2)
+    asked(state, np.inf, most=2)
     assert asked(state, 1.05 * SECONDS["small"]) == []
+    assert len(asked(state, 1.15 * SECONDS["small"])) == 1
 
 
 def test_what_is_left_over_goes_to_a_cheaper_network_on_frames_that_none_has_seen() -> None:
@@ -90,15 +88,20 @@ def test_what_is_left_over_goes_to_a_cheaper_network_on_frames_that_none_has_see
     assert {action.place for action in rest}.isdisjoint(action.place for action in first)
 
 
-def test_where_nothing_is_known_and_nothing_fits_the_cheapest_network_is_tried_once() -> None:
-    state = read_state()
-    assert asked(state, 0.5 * SECONDS["small"], spends=False) == [Action(asked_first(), SMALL)]
+@pytest.mark.parametrize("names", [("small",), NETWORKS])
+def test_where_nothing_is_known_and_nothing_fits_the_cheapest_network_is_tried_once(names: tuple[str, ...]) -> None:
+    found = asked(read_state(names), 0.5 * SECONDS["small"], spends=False)
+    assert [action.source for action in found] == [SMALL]
 
 
-def asked_first() -> int:
-    """The frame that is asked about where there is time for one alone."""
-    (action,) = read_state(("small",)).choose(0.5 * SECONDS["small"]).actions
-    return action.place
+def test_where_the_first_network_fails_before_anything_is_known_the_next_is_tried_though_it_does_not_fit() -> None:
+    found = asked(
+        read_state(),
+        0.5 * SECONDS["small"],
+        spends=False,
+        answer=lambda action: FAILED if action.source == SMALL else None,
+    )
+    assert [action.source for action in found] == [SMALL, LARGE]
 
 
 def test_where_no_second_is_left_nothing_is_tried() -> None:
@@ -153,12 +156,11 @@ def test_where_all_networks_fail_nothing_more_is_asked() -> None:
     assert state.n_under_way == 0
 
 
-def test_a_prediction_that_was_late_is_not_asked_again_at_this_budget_but_may_be_at_the_next() -> None:
-    state, policy = read_state(), EvenSpread()
-    (first,) = policy(state, 10.0).actions
-    assert state.may_do(first)
+def test_a_prediction_that_was_late_may_be_asked_for_at_another_budget() -> None:
+    state = read_state()
     batch = state.choose(10.0)
-    assert not state.may_do(batch.actions[0])
-    state.add(batch, Outcome(None, np.array([0.2]), np.zeros(1), {0: "late"}))
-    assert state.may_do(batch.actions[0])
-    assert replace(state.plan, n_keys=0) == replace(state.plan, n_keys=0)
+    (action,) = batch.actions
+    assert not state.may_do(action)
+    state.add(batch, Outcome(None, np.array([0.2]), np.zeros(1), {0: LATE}))
+    assert state.may_do(action)
+    assert state.n_under_way == 0

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from budgetseg.engine.labelled import Earlier, Labelled
+from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.stages import StageCosts
 from budgetseg.spaces.regions.label import label_video
 from budgetseg.spaces.regions.window import MANY, WindowRun
 
@@ -21,8 +23,6 @@ from budgetseg.engine.plan import LADDER, Plan
 from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.stages import StageCosts
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import load_model
 from budgetseg.policy.episode import Chooser, Episode, Selection

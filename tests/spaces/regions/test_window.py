@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from budgetseg.descriptors.costs import CostModel
+from budgetseg.inference import live as live_module
+from budgetseg.inference import window as window_module
+from budgetseg.inference.ledger import Ledger
+from budgetseg.inference.stages import StageCosts
 from budgetseg.spaces.regions.window import MANY, WindowRun
 
 from budgetseg.app import Labeller
@@ -28,10 +32,6 @@ from budgetseg.descriptors.table import VideoTable
 from budgetseg.engine.loop import CostClock, TableSource
 from budgetseg.engine.loop import run as run_loop
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.inference import live as live_module
-from budgetseg.inference import window as window_module
-from budgetseg.inference.ledger import Ledger
-from budgetseg.inference.stages import StageCosts
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy import plan_policy, random_policy

@@ -6,8 +6,8 @@ import numpy as np
 import onnxruntime
 import torch
 
-from budgetseg.descriptors.network.architecture import SMALL, Network, count_parameters
-from budgetseg.descriptors.network.export import export_onnx
+from budgetseg.networks.architecture import SMALL, Network, count_parameters
+from budgetseg.networks.export import export_onnx
 
 
 def test_the_file_gives_the_probabilities_of_the_network_at_half_the_size(tmp_path: Path) -> None:

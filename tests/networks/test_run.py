@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from budgetseg.descriptors.network.card import Card, read_card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.errors import ModelError
 from budgetseg.models import bundled
+from budgetseg.networks.card import Card, read_card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import ManualClock
 from budgetseg.timing.deadline import LateError, cutting_off
 from budgetseg.types import Float32, UInt8
-from tests.descriptors.network.models import (
+from tests.networks.models import (
     DOUBLE,
     FLOAT,
     INT64,

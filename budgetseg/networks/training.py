@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, interpolate, kl_div, log_softmax, softmax
 
-from budgetseg.descriptors.network import MEAN, STD
-from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network
-from budgetseg.descriptors.network.augment import random_views
-from budgetseg.descriptors.network.recipe import Recipe
 from budgetseg.errors import UsageError
+from budgetseg.networks import MEAN, STD
+from budgetseg.networks.architecture import LARGE, SMALL, Network
+from budgetseg.networks.augment import random_views
+from budgetseg.networks.recipe import Recipe
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.types import IGNORE, UInt8
 

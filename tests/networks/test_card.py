@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.descriptors.network import MEAN, STD
-from budgetseg.descriptors.network.card import Card, read_card
 from budgetseg.errors import ModelError
+from budgetseg.networks import MEAN, STD
+from budgetseg.networks.card import Card, read_card
 
 WHOLE = """
 file = "model.onnx"

@@ -6,15 +6,15 @@ from hypothesis import given
 
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.live import LiveDescriptors
-from budgetseg.descriptors.network.card import Card
-from budgetseg.descriptors.network.descriptor import NetworkDescriptor
-from budgetseg.descriptors.network.run import OnnxNetwork
+from budgetseg.descriptors.network_output import NetworkDescriptor
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.models import bundled
+from budgetseg.networks.card import Card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.supervoxels.graph import neighbourhood_graph
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, Int32, Supervoxels
-from tests.descriptors.network.models import save_mixer
+from tests.networks.models import save_mixer
 from tests.supervoxels.volumes import few, id_volumes, noise, parts_of
 
 MIX = np.array([[1, 2, 3], [0, 0, -1], [4, 0, 0], [-1, 5, 1]], np.float32)

@@ -18,8 +18,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from budgetseg.descriptors.network import MEAN, STD
 from budgetseg.errors import ModelError
+from budgetseg.networks import MEAN, STD
 
 __all__ = ["Card", "read_card"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from budgetseg.descriptors.network.card import Card
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.files import atomic_file
+from budgetseg.networks.card import Card
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["quantize"]

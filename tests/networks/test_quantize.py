@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from budgetseg.descriptors.network.architecture import SMALL, Network
-from budgetseg.descriptors.network.card import Card
-from budgetseg.descriptors.network.export import export_onnx
-from budgetseg.descriptors.network.quantize import quantize
-from budgetseg.descriptors.network.run import OnnxNetwork
-from tests.descriptors.network.models import noise
+from budgetseg.networks.architecture import SMALL, Network
+from budgetseg.networks.card import Card
+from budgetseg.networks.export import export_onnx
+from budgetseg.networks.quantize import quantize
+from budgetseg.networks.run import OnnxNetwork
+from tests.networks.models import noise
 
 
 def test_a_quantised_network_is_smaller_and_says_almost_the_same(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from budgetseg.descriptors.network.card import Card
 from budgetseg.errors import ModelError
+from budgetseg.networks.card import Card
 from budgetseg.timing.deadline import LateError
 from budgetseg.types import Float32, UInt8
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetseg.descriptors.network.folds import frame_folds
+from budgetseg.networks.folds import frame_folds
 from budgetseg.types import UInt8
 
 

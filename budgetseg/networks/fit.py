@@ -10,17 +10,17 @@ import cv2
 import numpy as np
 
 from budgetseg.datasets.core import LabelledVideo
-from budgetseg.descriptors.network import MEAN, NAMES, STD
-from budgetseg.descriptors.network.card import Card
-from budgetseg.descriptors.network.export import export_onnx
-from budgetseg.descriptors.network.folds import frame_folds
-from budgetseg.descriptors.network.quantize import quantize
-from budgetseg.descriptors.network.recipe import Recipe
-from budgetseg.descriptors.network.run import at_size
-from budgetseg.descriptors.network.seen import CARD, NO_FOLD, seen_frames
-from budgetseg.descriptors.network.training import train_networks
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_file
+from budgetseg.networks import MEAN, NAMES, STD
+from budgetseg.networks.card import Card
+from budgetseg.networks.export import export_onnx
+from budgetseg.networks.folds import frame_folds
+from budgetseg.networks.quantize import quantize
+from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.run import at_size
+from budgetseg.networks.seen import CARD, NO_FOLD, seen_frames
+from budgetseg.networks.training import train_networks
 from budgetseg.types import IGNORE, Classes, Int32, UInt8
 
 __all__ = ["Footage", "fit_networks", "footage_of"]

@@ -7,10 +7,10 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from budgetseg.descriptors.network import fit as fit_module
-from budgetseg.descriptors.network.fit import Footage, fit_networks
-from budgetseg.descriptors.network.recipe import Recipe
-from budgetseg.descriptors.network.seen import frame_digest
+from budgetseg.networks import fit as fit_module
+from budgetseg.networks.fit import Footage, fit_networks
+from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.seen import frame_digest
 from budgetseg.types import Classes
 
 

@@ -10,15 +10,15 @@ import pytest
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.live import LiveDescriptors
-from budgetseg.descriptors.network.seen import CARD, NO_FOLD, frame_digest, seen_frames, stand_ins
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.errors import ModelError
 from budgetseg.models import bundled
+from budgetseg.networks.seen import CARD, NO_FOLD, frame_digest, seen_frames, stand_ins
 from budgetseg.supervoxels import neighbourhood_graph
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Supervoxels, UInt8
 from budgetseg.video import read_image
-from tests.descriptors.network.models import noise, save_mixer
+from tests.networks.models import noise, save_mixer
 
 
 def clip(n_frames: int, seed: int = 0) -> UInt8:

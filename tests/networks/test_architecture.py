@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from budgetseg.descriptors.network.architecture import LARGE, SMALL, Network, Shape, count_parameters
+from budgetseg.networks.architecture import LARGE, SMALL, Network, Shape, count_parameters
 
 
 @pytest.mark.parametrize("shape", [SMALL, LARGE])

@@ -8,9 +8,9 @@ from numba import njit
 
 from budgetseg.descriptors.agreed_frames import AgreedFramesDescriptor, AgreedPixels, runs_in
 from budgetseg.descriptors.core import Resource, Scene
-from budgetseg.descriptors.network.run import OnnxNetwork
 from budgetseg.descriptors.pointers import FrameArray, array_at
 from budgetseg.errors import ModelError
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import Float32, Float64
 
 __all__ = ["NetworkDescriptor"]

@@ -2,7 +2,7 @@
 
 import torch
 
-from budgetseg.descriptors.network.augment import random_views
+from budgetseg.networks.augment import random_views
 from budgetseg.types import IGNORE
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from budgetseg.descriptors.network.recipe import Recipe
-from budgetseg.descriptors.network.training import _one_cycle, check_device, predict, train_networks
 from budgetseg.errors import UsageError
+from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.training import _one_cycle, check_device, predict, train_networks
 from budgetseg.timing.clock import ManualClock
 from budgetseg.types import IGNORE, UInt8
 

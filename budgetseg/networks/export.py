@@ -10,8 +10,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from budgetseg.descriptors.network.architecture import Network
 from budgetseg.files import atomic_file
+from budgetseg.networks.architecture import Network
 
 __all__ = ["export_onnx"]
 
