@@ -290,12 +290,7 @@ class _Run:
         largest_s = budgets[-1].amount
         spent_s = began_s if scope == "total" else self.ledgers[-1].spent_s
         left_s = (largest_s - spent_s) * self._share_of(window)
-        found = [left_s]
-        for budget, ledger in zip(budgets[-2::-1], self.ledgers[-2::-1], strict=True):
-            # Where the largest budget leaves much to its last windows, a smaller one has no more than its own rest.
-            own_s = (budget.amount - ledger.spent_s) * self._share_of(window)
-            found.insert(0, min(left_s * budget.amount / largest_s, own_s, found[0]))
-        return found
+        return [left_s * (budget.amount / largest_s) if budget.amount < largest_s else left_s for budget in budgets]
 
     def _share_of(self, window: Window) -> float:
         """The share of a window in what is left of the video, by frames that are worked on."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from budgetseg.app.strategy import counted, strategy_of
-from budgetseg.descriptors.calibrate import calibrate_new
+from budgetseg.descriptors.calibrate import known_prices
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.prices import price
 from budgetseg.descriptors.registry import open_descriptors
@@ -26,7 +26,6 @@ from budgetseg.simulate.table import TableState
 from budgetseg.spaces.regions.settings import RegionSettings
 from budgetseg.supervoxels import segment
 from budgetseg.timing.clock import CostClock, thread_s
-from budgetseg.timing.prices import Prices
 from budgetseg.types import Batch, Float32
 
 __all__ = ["bench_decisions"]
@@ -49,8 +48,7 @@ def bench_decisions(
     frames, _ = Street()() if data is None else CamvidDense(data / "camvid")()
     names, networks = (NAMES, bundled("camvid", "")) if model is None else (model.classifiers.names, model.networks)
     descriptors = open_descriptors(names, networks)
-    prices = Prices.load()
-    calibrate_new(descriptors, prices)
+    prices = known_prices(descriptors)
     rows = []
     for n in sizes:
         scene = Scene.of(frames, segment(frames, n, "fast"))

@@ -1,4 +1,7 @@
-"""The diagrams of docs/concepts.md and docs/architecture.md: `python -m docs.figures.diagrams` writes SVG files beside this one."""
+"""The diagrams of docs/concepts.md and docs/architecture.md.
+
+`python -m docs.figures.diagrams` writes SVG files beside this one.
+"""
 
 from dataclasses import dataclass, field
 from html import escape
