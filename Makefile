@@ -1,19 +1,24 @@
 # Every target creates the environment it needs; `make demo` and `make test` work on a clean clone.
 PYTHON ?= python3
 BIN := .venv/bin
+LEAN := .venv/.lean
 READY := .venv/.ready
 CLIP ?= $(firstword $(wildcard $(or $(BUDGETSEG_DATA),../shared/data)/clips/*.mp4))
 
 .PHONY: demo test browser tables docs commands figures lint format clean
 .DEFAULT_GOAL := demo
 
-$(READY): pyproject.toml
+$(LEAN): pyproject.toml  # the package and what it runs with, nothing else
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,test-train]'
-	$(BIN)/python -c "import budgetseg; [budgetseg.load(name) for name in ('synthetic', 'camvid')]"  # compiles, once
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
-demo: $(READY)  ## a rendered street at three budgets, and a real clip: CLIP=VIDEO, or one of the data at hand
+$(READY): $(LEAN)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,test-train]'
+	$(BIN)/python -c "import budgetseg; [budgetseg.load(name, space=space) for name, space in (('synthetic', 'regions'), ('camvid', 'frames'), ('camvid', 'regions'))]"  # compiles, once
+	touch $@
+
+demo: $(LEAN)  ## a rendered street at three budgets, and a real clip: CLIP=VIDEO, or one of the data at hand
 	$(BIN)/budgetseg demo --output demo $(if $(CLIP),--clip "$(CLIP)")
 
 test: $(READY)  ## run the whole test suite
