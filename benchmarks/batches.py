@@ -1,4 +1,4 @@
-"""What it costs to take several decisions at a time, before any of them is heard of: global accuracy in simulation.
+"""What it costs to take several decisions at a time, before the outcome of any is known: global accuracy in simulation.
 
 Usage: python -m benchmarks.batches MODEL TABLES, where TABLES holds folders of `budgetseg describe`; of a model with
 the network `dcnn`, its learned policy among all that count.
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from budgetseg.app.strategy import counted
 from budgetseg.descriptors.table import read_table
-from budgetseg.engine.loop import CostClock, TableSource, run
 from budgetseg.models.bundle import load_model
 from budgetseg.models.find import find_model
 from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.simulate import Arena, reward
+from budgetseg.simulate.table import play_plain
 
 BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5)
 AT_A_TIME = (1, 8, 16, 32, 64)
@@ -35,10 +35,9 @@ def main(model: str, tables: Path) -> None:
         for share in BUDGETS:
             n_right = n_labelled = 0
             for arena in arenas:
-                budget_s = share * arena.full_s(names)
                 policy, selection = own.at(share)
-                episode = arena.begin(budget_s, names, selection)
-                run(episode, policy, TableSource(arena.said), CostClock(budget_s), n=n)
+                episode = arena.begin(share * arena.full_s(names), names, selection)
+                play_plain(episode, arena.said, policy, n)
                 n_right += int(reward(arena, episode.state).right.sum())
                 n_labelled += int(arena.truth.sum())
             figures.append(f"{100 * n_right / n_labelled:.1f}")

@@ -1,7 +1,7 @@
 """Time and peak memory of a 3,000-frame video of 480x360: CamVid's dense run, back and forth, as H.264.
 
 Usage: python benchmarks/long_video.py DATA FOLDER [supervoxels|label|short], where DATA holds camvid/ and FOLDER has 1
-GB to spare. Supervoxels of it in both tiers, labels by both engines, or labels within about the time that decoding
+GB to spare. Supervoxels of it in both tiers, labels by both spaces, or labels within about the time that decoding
 takes and less, with their accuracy.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import budgetseg
+from budgetseg.app.spaces import FRAMES, REGIONS
 from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.supervoxels import TIERS
@@ -61,12 +62,12 @@ def supervoxels(video: Path, folder: Path) -> None:
 
 
 def label(video: Path, folder: Path) -> None:
-    """Print a line for each engine."""
-    for engine in ("frames", "supervoxels"):
-        arguments = ("label", str(video), "--budget", BUDGET, "--engine", engine, "-o", str(folder / engine))
+    """Print a line for each space."""
+    for space in (FRAMES, REGIONS):
+        arguments = ("label", str(video), "--budget", BUDGET, "--space", space, "-o", str(folder / space))
         (ledger,), peak_mb = (found := run(*arguments))[0]["ledgers"], found[1]
         print(
-            f"{engine}: {BUDGET}, spent {ledger['spent_s']:.2f} s  peak {peak_mb:.0f} MB  {'; '.join(ledger['notes'])}"
+            f"{space}: {BUDGET}, spent {ledger['spent_s']:.2f} s  peak {peak_mb:.0f} MB  {'; '.join(ledger['notes'])}"
         )
 
 

@@ -1,6 +1,7 @@
 """What a second core is worth: accuracy with one thread and with two at the same end-to-end wall-clock, in turns.
 
-Usage: python benchmarks/threads.py DATA MODEL [SEEDS], where DATA holds camvid/; MODEL is a folder or a bundled name.
+Usage: python benchmarks/threads.py DATA MODEL [SEEDS [SPACE]], where DATA holds camvid/; MODEL is a folder or a
+bundled name; SPACE is frames or regions, what the model would take if none is given.
 
 CamVid's dense run, decoding included. Intervals are 95 % ones of the mean difference over seeds.
 """
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetseg.app import Labeller
+from budgetseg.app.model import LoadedModel
+from budgetseg.app.spaces import AUTO
 from budgetseg.datasets import open_dataset
 from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import accuracy_of
@@ -26,20 +28,22 @@ MS_A_FRAME = (8, 10, 12, 15, 20)
 N_LABELS = 11
 
 
-def main(data: Path, model: str, n_seeds: int) -> None:
+def main(data: Path, model: str, n_seeds: int, space: str = AUTO) -> None:
     """Print a line for each budget."""
     truth = open_dataset("camvid", data / "camvid").videos("val")[0].labels()
     source = open_video(data / "camvid" / "val")
-    labellers = [Labeller(load_model(find_model(model)), threads) for threads in (1, 2)]
+    trained = load_model(find_model(model))
+    models = [LoadedModel(trained, threads, space=space) for threads in (1, 2)]
+    space = models[0].choose(space)
     print("| ms a frame | one thread | two | difference, class average | global | mean IoU | spent, ms a frame |")
     for ms in MS_A_FRAME:
         budget_s, figures, spent_s = ms * len(truth) / 1e3, np.empty((n_seeds, 2, 3)), []
         for seed in range(n_seeds):
             for k in (0, 1) if seed % 2 == 0 else (1, 0):
                 clock = WallClock()
-                labelled = labellers[k].label(source, Request((Budget(budget_s),), seed=seed))
+                (result,) = models[k].run(source, Request((Budget(budget_s),), seed=seed), space)
                 spent_s.append(clock.now_s())
-                figures[seed, k] = _figures(truth, labelled.labels[-1])
+                figures[seed, k] = _figures(truth, result.labels)
         means = [" / ".join(f"{100 * figure:.1f}" for figure in figures[:, k].mean(axis=0)) for k in (0, 1)]
         gains = [_interval(figures[:, 1, j] - figures[:, 0, j]) for j in range(3)]
         print("|", " | ".join([str(ms), *means, *gains, f"{1e3 * statistics.fmean(spent_s) / len(truth):.1f}"]), "|")
@@ -60,4 +64,4 @@ def _interval(gains: Float64) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 8)
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 8, *sys.argv[4:5])

@@ -1,9 +1,9 @@
-"""Accuracy against end-to-end wall-clock on CamVid's dense run: both engines, beside key frames with the same networks.
+"""Accuracy against end-to-end wall-clock on CamVid's dense run: both spaces, beside key frames with the same networks.
 
 Usage: python benchmarks/wall_clock.py DATA MODEL ms|shares [PLOT], where DATA holds camvid/; MODEL is a folder or a
 bundled name.
 
-Budgets are 3 to 100 ms a frame (`ms`), or the floor of supervoxels plus 5 to 100 % of what all descriptors add to it
+Budgets are 3 to 100 ms a frame (`ms`), or the floor of regions plus 5 to 100 % of what all descriptors add to it
 (`shares`). All systems read the frames from disk inside their budget, on all cores, with the same reader and networks.
 Three runs, methods taking turns; figures are means, with half of the 95 % interval of the mean IoU; of what was spent
 also the most.
@@ -17,9 +17,9 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from budgetseg.app.engines import FRAMES
 
-from budgetseg.app import Labeller
+from budgetseg.app.model import LoadedModel
+from budgetseg.app.spaces import FRAMES, REGIONS
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import open_dataset
 from budgetseg.engine.request import Request
@@ -30,7 +30,7 @@ from budgetseg.networks.card import read_card
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import IGNORE, Budget, UInt8
-from budgetseg.video import open_video
+from budgetseg.video import VideoSource, open_video
 
 MS_A_FRAME = (3, 5, 10, 20, 50, 100)
 SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
@@ -45,12 +45,8 @@ def main(data: Path, model: str, part: str, plot: Path | None = None) -> None:
     """Print a line for each method and budget."""
     truth = open_dataset("camvid", data / "camvid").videos("val")[0].labels()
     source, cores = open_video(data / "camvid" / "val"), os.cpu_count() or 1
-    labeller = Labeller(load_model(find_model(model)), cores)
-    labeller.choose(FRAMES)
-    methods: dict[str, Method] = {
-        "frames": lambda budget_s, seed: labeller.label_frames(source, _request(budget_s, seed)).labels[-1],
-        "supervoxels": lambda budget_s, seed: labeller.label(source, _request(budget_s, seed)).labels[-1],
-    }
+    loaded = LoadedModel(load_model(find_model(model)), cores)
+    methods = {space: _labelled(loaded, source, space) for space in (FRAMES, REGIONS)}
     networks, n_frames = find_model(model) / "networks", len(truth)
     for name in ("dcnn", "dcnn_large"):
         methods[f"key frames, {name}"] = _keyframes(networks / f"{name}.onnx", data / "camvid" / "val", cores)
@@ -60,7 +56,7 @@ def main(data: Path, model: str, part: str, plot: Path | None = None) -> None:
         method(10e-3 * n_frames, 0)
     budgets_s = [ms * n_frames / 1e3 for ms in MS_A_FRAME]
     if part == "shares":
-        floor_s, full_s = _floor_s(labeller, source), _full_s(labeller, source)
+        floor_s, full_s = _floor_s(loaded, source), _full_s(loaded, source)
         print(f"floor {1e3 * floor_s / n_frames:.1f} ms a frame, full {1e3 * full_s / n_frames:.1f}")
         budgets_s = [floor_s + share * (full_s - floor_s) for share in SHARES]
     points: dict[str, list[tuple[float, float]]] = {}
@@ -75,8 +71,13 @@ def main(data: Path, model: str, part: str, plot: Path | None = None) -> None:
         _plot(points, plot)
 
 
-def _request(budget_s: float, seed: int) -> Request:
-    return Request((Budget(budget_s),), seed=seed)
+def _labelled(loaded: LoadedModel, source: VideoSource, space: str) -> Method:
+    loaded.choose(space)  # makes it ready
+
+    def label(budget_s: float, seed: int) -> UInt8:
+        return loaded.run(source, Request((Budget(budget_s),), seed=seed), space)[-1].labels
+
+    return label
 
 
 Figures = tuple[list[float], tuple[float, ...], float]
@@ -110,17 +111,17 @@ def _keyframes(path: Path, video: Path, cores: int) -> Method:
     return lambda budget_s, _: label_keyframes_within(video, network, budget_s, costs, threads=cores).labels
 
 
-def _floor_s(labeller: Labeller, source: object) -> float:
-    return statistics.median(_timed(labeller, source, lambda: True) for _ in range(5))
+def _floor_s(loaded: LoadedModel, source: VideoSource) -> float:
+    return statistics.median(_timed(loaded, source, lambda: True) for _ in range(5))
 
 
-def _full_s(labeller: Labeller, source: object) -> float:
-    return _timed(labeller, source, lambda: False)
+def _full_s(loaded: LoadedModel, source: VideoSource) -> float:
+    return _timed(loaded, source, lambda: False)
 
 
-def _timed(labeller: Labeller, source: object, stopped: Callable[[], bool]) -> float:
+def _timed(loaded: LoadedModel, source: VideoSource, stopped: Callable[[], bool]) -> float:
     clock = WallClock()
-    labeller.label(source, Request((Budget(np.inf),)), stopped)  # type: ignore[arg-type]
+    loaded.run(source, Request((Budget(np.inf),)), REGIONS, stopped)
     return clock.now_s()
 
 

@@ -223,11 +223,10 @@ class Job:
 
 def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
     """What the run in a folder did and knew; None where it came to nothing."""
-    if not trace.windows:
-        return None
     if trace.space != REGIONS:
-        return Earlier(trace.plan, trace.windows)
+        return Earlier(trace.plan, trace.windows) if trace.windows else None
+    windows = [window for window in trace.windows if window.n_places]  # of those that came to something
     memory = read_state(folder)
-    if [len(one.supervoxels) for one in memory] != [window.n_places for window in trace.windows]:
+    if [len(one.supervoxels) for one in memory] != [window.n_places for window in windows]:
         raise UsageError(f"the state in '{folder}' is not that of its trace; label the video anew")
-    return Earlier(trace.plan, trace.windows, memory)
+    return Earlier(trace.plan, windows, memory) if windows else None

@@ -54,9 +54,9 @@ def supervoxels(
 
 @bench.command("descriptors")
 def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
-    """Descriptors: CPU time on one thread for all supervoxels of CamVid's dense run, and how well costs are foretold.
+    """Descriptors: CPU time on one thread for all supervoxels of CamVid's dense run, and how well costs are predicted.
 
-    ms_per_frame holds everything, us_per_supervoxel what is not shared. The error is that of the foretold cost of a
+    ms_per_frame holds everything, us_per_supervoxel what is not shared. The error is that of the predicted cost of a
     call. us_per_track is for the descriptors that follow tracks.
     """
     from budgetseg.evaluation.bench_descriptors import N_STEPS, bench_descriptors

@@ -133,7 +133,7 @@ class _Run:
                 self._recall(state, earlier, window.number, account)
             n_found = window.span.start + self._label_window(state, window, account, known)
             if n_found < window.span.stop:
-                self.n_frames = n_found  # the video has ended before it said so
+                self.n_frames = n_found  # the video is shorter than its file promised
             last = Account(self.clock, self.space.prices, self.ledgers[-1])
             with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
                 del state
@@ -290,7 +290,13 @@ class _Run:
         largest_s = budgets[-1].amount
         spent_s = began_s if scope == "total" else self.ledgers[-1].spent_s
         left_s = (largest_s - spent_s) * self._share_of(window)
-        return [left_s * (budget.amount / largest_s) if budget.amount < largest_s else left_s for budget in budgets]
+        found = [left_s]
+        for budget, ledger in zip(budgets[-2::-1], self.ledgers[-2::-1], strict=True):
+            # Where the largest budget leaves much to its last windows, a smaller one has no more than its own rest.
+            own_s = (budget.amount - ledger.spent_s) * self._share_of(window)
+            part_s = left_s * budget.amount / largest_s if largest_s < np.inf else own_s
+            found.insert(0, min(part_s, own_s, found[0]))
+        return found
 
     def _share_of(self, window: Window) -> float:
         """The share of a window in what is left of the video, by frames that are worked on."""

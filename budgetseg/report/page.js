@@ -428,7 +428,7 @@ function showLegend() {
   }
   const scale = view === "cost" ? [1e-4, 1e-3, 1e-2, 1e-1].map(cost => [heat(costShare(cost)), milli(cost)])
     : [0, .25, .5, .75, 1].map(sure => [heat(sure), percent(sure, 0) + " %"]);
-  if (!video.whole) scale.unshift([GREY, view === "cost" ? "nothing computed" : "not told at this budget"]);
+  if (!video.whole) scale.unshift([GREY, view === "cost" ? "nothing computed" : "not known at this budget"]);
   fill($("legend"), scale.map(([colour, text]) => h("span", {}, chip(colour), text)));
 }
 
@@ -436,7 +436,7 @@ function showRegion() {
   const place = $("region");
   if (chosen === null) {
     fill(place, h("h3", {}, "A region"), h("p", {class: "help"},
-      "Choose a region of the picture to see what was computed for it, when and at what cost, and what the classifier says of it."));
+      "Choose a region of the picture to see what was computed for it, when and at what cost, and what the classifier predicts."));
     return;
   }
   const last = video.nBudgets - 1, budget = video.budgets[b].name, label = labelAt(chosen, b);
@@ -451,7 +451,7 @@ function showRegion() {
     h("dl", {}, ...[
       ["Region", `${chosen}, frames ${first}–${end}, ${size.toLocaleString("en")} pixels`],
       ["Cost", video.costs[b][chosen] ? costText(video.costs[b][chosen], video.shared[b][chosen]) : "nothing"],
-      ["Confidence", sure === null ? `not told at ${budget}` : `${percent(sure, 0)} %`],
+      ["Confidence", sure === null ? `not known at ${budget}` : `${percent(sure, 0)} %`],
       ["Label", h("span", {class: "way"}, video.budgets.map((one, j) =>
         h("span", {class: j === b ? "now" : ""}, `${one.name}:`, classChip(labelAt(chosen, j)), className(labelAt(chosen, j)))))],
     ].flatMap(([term, what]) => [h("dt", {}, term), h("dd", {}, what)])),
@@ -480,7 +480,7 @@ function opinionBars(opinion, late) {
   return h("div", {}, h("h4", {}, late ? `Class probabilities at ${late}, before the CRF` : "Class probabilities, before the CRF"),
     rows.map(([name, share]) => h("div", {class: "probability"}, h("span", {}, name),
       h("span", {class: "bar"}, h("i", {style: `width:${100 * share}%`})), h("span", {}, `${percent(share, 0)} %`))),
-    late ? h("p", {class: "help"}, "What it said before is not in the files: it knew fewer descriptors.") : null);
+    late ? h("p", {class: "help"}, "Its earlier prediction is not in the files: it knew fewer descriptors.") : null);
 }
 
 // ---- of a video that was labelled by whole frames
@@ -491,12 +491,12 @@ const away = distance => distance ? `${distance} away` : "here";
 function sourceText(j) {
   const {carry, late, keys} = video.sources[j][t], budget = video.budgets[j].name, frame = video.numbers[t];
   if (!keys.length) return `No network was asked within ${budget}: the most frequent class is everywhere.`;
-  const said = listed(unique(keys.map(([network]) => network)).map(network =>
-    `${video.networks[network]} said of ${framesText(keys.filter(([other]) => other === network).map(([, key]) => key))}`));
-  if (late !== null) return `Within ${budget} there was no time for this frame: it has the labels of frame ${late}, from what ${said}.`;
-  if (keys.every(([, key]) => key === frame)) return `From what ${said}, this one.`;
-  if (carry === "copy") return `Copied from what ${said}: ${budget} left no time for more.`;
-  return `From what ${said}, carried here along optical flow.`;
+  const predictions = listed(unique(keys.map(([network]) => network)).map(network =>
+    `the prediction of ${video.networks[network]} for ${framesText(keys.filter(([other]) => other === network).map(([, key]) => key))}`));
+  if (late !== null) return `Within ${budget} there was no time for this frame: it has the labels of frame ${late}, from ${predictions}.`;
+  if (keys.every(([, key]) => key === frame)) return `From ${predictions}, this one.`;
+  if (carry === "copy") return `Copied from ${predictions}: ${budget} left no time for more.`;
+  return `From ${predictions}, carried here along optical flow.`;
 }
 function lookCosts(keys) {
   if (!keys.length) return "nothing";
@@ -530,7 +530,7 @@ function showPlace() {
       h("span", {class: "way"}, h("span", {}, classChip(labelAt(ids[chosen], j)), className(labelAt(ids[chosen], j)))),
       `${percent(sureAt(chosen, j), 0)} %`, video.sources[j][t].keys.length ? away(nearest(j)) : "none"]),
       video.budgets.map((_, j) => j === b ? "now" : "")),
-    h("p", {class: "help"}, "Confidence is the share of the likeliest class in what networks say of the place. Look: how many frames away is the nearest that a network looked at."));
+    h("p", {class: "help"}, "Confidence is the share of the likeliest class in the fused predictions. Look: how many frames away is the nearest that a network looked at."));
 }
 function drawKeys() {
   const {networks, asks, budgets} = video, lanes = budgets.flatMap((_, j) => networks.map((_, k) => [j, k]));
@@ -841,7 +841,7 @@ function showChoices() {
   const line = own.find(one => String(one.budget) === $("choices-budget").value);
   if (!line || !line.over_time.length) {
     drawn.delete("choices-time");
-    fill($("choices-time"), h("p", {class: "help"}, "Not told for this method at this budget."));
+    fill($("choices-time"), h("p", {class: "help"}, "Not known for this method at this budget."));
     return;
   }
   const parts = line.over_time.length, tenths = line.over_time.map((_, g) => `${Math.round(100 * (g + 1) / parts)} %`);

@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from budgetseg.app.loaded import load
 from matplotlib.figure import Figure
 
 from budgetseg.app.job import Job
+from budgetseg.app.model import load
 from budgetseg.cli.demo import SEED
 from budgetseg.datasets.synthetic import render
 from budgetseg.evaluation.demo import label_street

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from budgetseg.app.loaded import LoadedModel, load
 
-from tests.app.streets import write_model, write_street
+from budgetseg.app.model import LoadedModel
+from tests.app.simulated import load_simulated
+from tests.app.streets import write_model, write_seeing_model, write_street
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prices are measured for these tests, and kept from the user's."""
+    """Nothing of the user's is read, and nothing is left to them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -24,7 +25,15 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def loaded(model_folder: Path) -> LoadedModel:
-    return load(model_folder, threads=1)
+    """A model of regions alone, under frozen prices."""
+    return load_simulated(model_folder)
+
+
+@pytest.fixture(scope="session")
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """A model with a network, under frozen prices."""
+    pytest.importorskip("onnx")
+    return load_simulated(write_seeing_model(tmp_path_factory.mktemp("models") / "seeing"))
 
 
 @pytest.fixture(scope="session")

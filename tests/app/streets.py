@@ -1,5 +1,6 @@
 """A model that knows nothing of the world but runs like any other, and streets for it to label."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,16 +32,23 @@ def write_model(folder: Path, descriptors: tuple[str, ...] = ("colour", "hog"), 
     return folder
 
 
-def write_seeing_model(folder: Path) -> Path:
-    """A model with a network that mixes colours at random; what it needs lies beside it."""
+def write_networks(folder: Path, n_labels: Mapping[str, int]) -> Path:
+    """Networks that mix colours at random, by name, each with so many classes."""
     from tests.networks.models import save_mixer  # needs onnx
 
-    networks = folder.with_name(f"{folder.name}-networks")
-    networks.mkdir(parents=True)
-    weights = np.random.default_rng(0).normal(size=(len(CLASSES), 3)).astype(np.float32)
-    save_mixer(networks / "dcnn.onnx", weights, (1, 3, SIZE[1], SIZE[0]), stride=4)
-    (networks / "dcnn.toml").write_text('output = "scores"\n')
-    save_model(random_model({"dcnn": len(CLASSES)}, CLASSES, networks), folder)
+    folder.mkdir(parents=True)
+    for name, n in n_labels.items():
+        weights = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
+        save_mixer(folder / f"{name}.onnx", weights, (1, 3, SIZE[1], SIZE[0]), stride=4)
+        (folder / f"{name}.toml").write_text('output = "scores"\n')
+    return folder
+
+
+def write_seeing_model(folder: Path) -> Path:
+    """A model with one network, which lies beside it."""
+    lengths = {"dcnn": len(CLASSES)}
+    networks = write_networks(folder.with_name(f"{folder.name}-networks"), lengths)
+    save_model(random_model(lengths, CLASSES, networks), folder)
     return folder
 
 

@@ -1,16 +1,25 @@
 """What accuracy a budget promises."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from budgetseg.app.expect import budget_of, in_words
+from budgetseg.app.expect import budget_of, expect, in_words
+from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import Expected, LearnedPolicy, expected_at
 from budgetseg.policy.linear import LinearPolicy
+from budgetseg.spaces.regions.costs import ALL_DESCRIPTORS
+from budgetseg.types import Budget
+from budgetseg.video import VideoSource
+from budgetseg.video.arrays import ArrayClip
+from budgetseg.video.core import Span
+from tests.app.simulated import frozen_prices
+from tests.engine.worlds import regions_space
 from tests.models.made import HAND_MADE, random_model
 
 CURVE = (Expected(0.02, 0.3, 0.6), Expected(0.2, 0.5, 0.8), Expected(0.9, 0.6, 0.9))
@@ -44,6 +53,33 @@ def test_more_than_a_model_promises_is_refused() -> None:
 def test_a_model_without_a_policy_promises_nothing() -> None:
     with pytest.raises(UsageError, match="has no learned policy"):
         budget_of(random_model(HAND_MADE), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("budget", "scope", "share"),
+    [
+        (Budget(0.2, is_share=True), "descriptors", 0.2),
+        (Budget(0.6), "descriptors", 0.3),
+        (Budget(math.inf), "descriptors", 1.0),
+        (Budget(math.inf), "total", 1.0),
+        (Budget(1e-6), "total", 0.0),
+    ],
+)
+def test_a_budget_promises_what_its_share_of_all_descriptors_does(budget: Budget, scope: str, share: float) -> None:
+    n_pixels = 10 * 64 * 96
+    space = replace(regions_space(), prices=frozen_prices({ALL_DESCRIPTORS: 2.0 / n_pixels}))
+    source = VideoSource(ArrayClip(np.zeros((10, 64, 96, 3), np.uint8)), Span(), (96, 64))
+    model = with_curve(HAND_MADE, tuple(HAND_MADE))
+    assert expect(model, space, source, Request((budget,), scope)) == pytest.approx(expected_at(CURVE, share))
+
+
+def test_nothing_is_expected_before_anything_was_labelled_on_this_machine() -> None:
+    source = VideoSource(ArrayClip(np.zeros((10, 64, 96, 3), np.uint8)), Span(), (96, 64))
+    model = with_curve(HAND_MADE, tuple(HAND_MADE))
+    assert expect(model, regions_space(), source, Request((Budget(1.0),))) is None
+    assert (
+        expect(random_model(HAND_MADE), regions_space(), source, Request((Budget(0.5, True),), "descriptors")) is None
+    )
 
 
 def test_promises_are_in_whole_percents() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from budgetseg.app.marks import ModelMark, VideoMark
 from budgetseg.app.output import budget_name, check_place, plain, results_folder
-from budgetseg.app.trace import TRACE, ModelMark, Trace, VideoMark, write_trace
+from budgetseg.app.trace import TRACE, Trace, write_trace
 from budgetseg.engine.plan import Plan
 from budgetseg.errors import OutputError
 from budgetseg.types import Budget
@@ -19,7 +20,7 @@ def fill(folder: Path, *files: str) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("new")
     video, model = VideoMark("v", 1, 2, 3, ""), ModelMark("m", "m", "", (), (), ())
-    write_trace(folder / TRACE, Trace(video, model, {}, Plan(1, (3, 2), 1.0), [], [*files, TRACE]))
+    write_trace(folder / TRACE, Trace(video, model, {}, "frames", (), Plan(1, (3, 2)), [], [*files, TRACE]))
 
 
 def fail_after(folder: Path) -> None:

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from budgetseg.engine.known import Known
 
-from budgetseg.app.state import GRAPH, KNOWN, STATE, read_state, read_sures, write_state, write_sures
+from budgetseg.app.state import FIELDS, GRAPH, STATE, read_confidence, read_state, write_confidence, write_state
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
+from budgetseg.spaces.regions.evidence import Memory
 from budgetseg.supervoxels import segment
 
 
-def made(seed: int) -> Known:
+def made(seed: int) -> Memory:
     rng = np.random.default_rng(seed)
     supervoxels = segment(render(seed, 5, (64, 48))[0].frames, 30, "fast")
     n = len(supervoxels)
     subsets = rng.integers(0, 4, n).astype(np.int32)
-    return Known(supervoxels, subsets, rng.random((n, 3), np.float32), rng.random((n, 7), np.float32))
+    return Memory(supervoxels, subsets, rng.random((n, 3), np.float32), rng.random((n, 7), np.float32))
 
 
 def test_windows_come_back_as_they_were(tmp_path: Path) -> None:
@@ -30,17 +30,17 @@ def test_windows_come_back_as_they_were(tmp_path: Path) -> None:
             before, after = getattr(known.supervoxels.graph, name), getattr(found.supervoxels.graph, name)
             assert np.array_equal(before, after), name
             assert before.dtype == after.dtype
-        for name in KNOWN:
+        for name in FIELDS:
             assert np.array_equal(getattr(known, name), getattr(found, name)), name
 
 
-def test_how_sure_whole_frames_are_comes_back_as_it_was(tmp_path: Path) -> None:
-    sures = [[np.full((n, 2, 3), k, np.uint8) for k in range(4)] for n in (5, 2)]
-    write_sures(tmp_path / STATE, sures)
-    assert all(np.array_equal(own, found) for own, found in zip(sures, read_sures(tmp_path), strict=True))
+def test_confidence_of_whole_frames_comes_back_as_it_was(tmp_path: Path) -> None:
+    windows = [np.stack([np.full((n, 2, 3), k, np.uint8) for k in range(4)]) for n in (5, 2)]
+    write_confidence(tmp_path / STATE, windows)
+    assert all(np.array_equal(own, found) for own, found in zip(windows, read_confidence(tmp_path), strict=True))
     write_state(tmp_path / STATE, [made(0)])
     with pytest.raises(UsageError, match="cannot be used"):
-        read_sures(tmp_path)
+        read_confidence(tmp_path)
 
 
 def test_a_run_that_came_to_nothing_has_no_windows(tmp_path: Path) -> None:

@@ -1,83 +1,99 @@
-"""A trace tells a run, and which video and model it was of."""
+"""A trace holds a run of either space, as it was."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from budgetseg.engine.known import Step
 
-from budgetseg.app.trace import TRACE, ModelMark, Trace, VideoMark, WindowTrace, read_trace, write_trace
+from budgetseg.app.marks import ModelMark, VideoMark
+from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.engine.plan import Plan
+from budgetseg.engine.trace import Event, Finish, WindowTrace
 from budgetseg.errors import UsageError
-from budgetseg.video import open_video
-from tests.app.streets import write_street
-from tests.models.made import HAND_MADE, random_model
+
+VIDEO = VideoMark("street", 9, 64, 48, "0f")
+MODEL = ModelMark("town", "/models/town", "a1", ("road", "sky"), ((1, 2, 3), (4, 5, 6)), ("colour", "hog"))
+SETTINGS = {"budgets": ["2s", "inf"], "scope": "total", "seed": 3}
 
 
-def made() -> Trace:
-    steps = [Step(3, 0, 0.125, 0.5, 0.375), Step(1, 1, 0.625, 0.25)]
+def made(space: str = "regions") -> Trace:
+    events = [Event(3, 0, 0.125, 0.5, 0.375), Event(1, 1, 0.625, 0.25)]
+    finishes = [Finish(1, n_moves=7), Finish(2)]
     windows = [
-        WindowTrace(5, (96, 128), 125, steps, [(1, 7), (2, None)], [0, 1]),
-        WindowTrace(4, (48, 64), 100, [], [(0, None)], [0, 0]),
+        WindowTrace(5, (0, 2, 4), (96, 128), 125, events, finishes),
+        WindowTrace(4, (), (48, 64), 100, [], [Finish(0, prior=True), Finish(0)]),
     ]
-    video, model = (
-        VideoMark("street", 9, 64, 48, "0f"),
-        ModelMark("town", "/models/town", "a1", ("road", "sky"), ((1, 2, 3), (4, 5, 6)), ("colour", "hog")),
-    )
-    settings = {"budgets": ["2s", "inf"], "scope": "total", "seed": 3}
-    return Trace(
-        video, model, settings, Plan(9, (48, 64), 25.0, stride=2, read_size=(96, 128)), windows, ("labels/0.png", TRACE)
-    )
+    plan = Plan(9, (48, 64), stride=2, density=25.0, read_size=(96, 128))
+    if space == "frames":
+        finish = Finish(2, n_read=3, carry="flow", edges=True, gap=2.5, late=(1, 3))
+        windows = [WindowTrace(9, (0, 8, 4), (48, 64), 9, events, [Finish(1, n_read=2, carry="copy"), finish])]
+        plan = Plan(9, (48, 64), stride=4, network="large", n_keys=2, carry="flow", edges=True, cost_s=0.5, score=1.5)
+    sources = ("colour", "hog") if space == "regions" else ("small", "large")
+    return Trace(VIDEO, MODEL, SETTINGS, space, sources, plan, windows, ("labels/0.png", TRACE))
 
 
-def test_a_trace_comes_back_as_it_was(tmp_path: Path) -> None:
-    trace = made()
+def stored(folder: Path, space: str = "regions") -> dict[str, Any]:
+    write_trace(folder / TRACE, made(space))
+    found: dict[str, Any] = json.loads((folder / TRACE).read_text())
+    return found
+
+
+@pytest.mark.parametrize("space", ["frames", "regions"])
+def test_a_trace_comes_back_as_it_was(tmp_path: Path, space: str) -> None:
+    trace = made(space)
     write_trace(tmp_path / TRACE, trace)
     found = read_trace(tmp_path)
-    for name in ("video", "model", "settings", "plan", "files"):
+    for name in ("video", "model", "settings", "space", "sources", "plan", "files", "budgets"):
         assert getattr(found, name) == getattr(trace, name), name
     for before, after in zip(trace.windows, found.windows, strict=True):
         assert vars(before) == vars(after)
 
 
-def test_a_folder_without_a_usable_trace_is_one_line(tmp_path: Path) -> None:
+def test_a_folder_without_a_trace_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds no run, there is no trace.json; give a folder that 'budgetseg label'"):
         read_trace(tmp_path)
-    write_trace(tmp_path / TRACE, made())
-    stored = json.loads((tmp_path / TRACE).read_text())
-    for damage, line in (
-        ("[]", "is damaged"),
-        ("{", "is damaged"),
-        (json.dumps(stored | {"format": 99}), "has format 99, not 6; label the video anew"),
-        (json.dumps(stored | {"plan": {}}), "is damaged"),
-        (json.dumps(stored | {"windows": [{}]}), "is damaged"),
-        (json.dumps(stored | {"model": stored["model"] | {"colours": [[1, 2]]}}), "a colour for each class"),
-    ):
-        (tmp_path / TRACE).write_text(damage)
-        with pytest.raises(UsageError, match=line):
-            read_trace(tmp_path)
 
 
-def test_a_video_is_known_by_its_pixels_and_size_not_by_its_name(tmp_path: Path) -> None:
-    source = open_video(write_street(tmp_path / "a.mp4"))
-    mark = VideoMark.of(source, source.count())
-    mark.check(source)
-    mark.check(open_video((tmp_path / "a.mp4").rename(tmp_path / "b.mp4")))
-    for other in (write_street(tmp_path / "c.mp4", seed=2), write_street(tmp_path / "d.mp4", n_frames=5)):
-        with pytest.raises(UsageError, match="is not the video of that run, 'a' with 12 frames of 96×64; give that"):
-            mark.check(open_video(other))
+@pytest.mark.parametrize("number", [1, 6, 8, 99])
+def test_a_trace_of_another_format_is_one_line_that_says_to_label_anew(tmp_path: Path, number: int) -> None:
+    (tmp_path / TRACE).write_text(json.dumps({"format": number, "video": {}, "frames": []}))
+    with pytest.raises(UsageError) as error:
+        read_trace(tmp_path)
+    assert str(error.value) == f"'{tmp_path / TRACE}' has format {number}, not 7; label the video anew"
 
 
-def test_a_model_is_known_by_what_it_holds_not_by_its_place(tmp_path: Path) -> None:
-    for name, content in (("a", "1"), ("b", "1"), ("c", "2")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "manifest.json").write_text(content)
-    models = [replace(random_model(HAND_MADE), name=name) for name in "abc"]
-    a, b, c = (ModelMark.of(model, tmp_path / model.name, is_bundled=False) for model in models)
-    a.check(b)
-    with pytest.raises(
-        UsageError, match=r"c' is not the model of that run, 'a' from '.*a'; give that one with --model"
-    ):
-        a.check(c)
-    assert ModelMark.of(models[0], tmp_path / "a", is_bundled=True) == replace(a, place="a")
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"plan": {}}, "a plan must have all its fields"),
+        ({"windows": [{}]}, ""),
+        ({"windows": None}, ""),
+        ({"space": "pixels"}, "no space 'pixels'"),
+        ({"space": "auto"}, "no space 'auto'"),
+        ({"sources": ["colour"]}, "actions with sources that are not there"),
+        ({"video": {"name": "street"}}, ""),
+        ({"model": {"name": "town"}}, ""),
+        ({"files": 3}, ""),
+    ],
+)
+def test_a_damaged_trace_is_one_line(tmp_path: Path, change: dict[str, Any], line: str) -> None:
+    (tmp_path / TRACE).write_text(json.dumps(stored(tmp_path) | change))
+    with pytest.raises(UsageError, match=rf"trace.json' is damaged \(.*{line}.*\); label the video anew"):
+        read_trace(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "", "7", "null"])
+def test_a_file_that_is_no_trace_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / TRACE).write_text(text)
+    with pytest.raises(UsageError, match="is damaged") as error:
+        read_trace(tmp_path)
+    assert str(error.value).endswith("; label the video anew")
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_without_a_colour_for_each_class_is_refused(tmp_path: Path) -> None:
+    found = stored(tmp_path)
+    (tmp_path / TRACE).write_text(json.dumps(found | {"model": found["model"] | {"colours": [[1, 2]]}}))
+    with pytest.raises(UsageError, match="a colour for each class"):
+        read_trace(tmp_path)

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.app.videos import Purse, find_videos, work_of
+from budgetseg.app.videos import Split, find_videos, work_of
 from budgetseg.errors import VideoError
 from budgetseg.types import Budget, Video
 from budgetseg.video import write_overlay
@@ -82,25 +82,25 @@ def test_work_is_pixels_times_frames_even_where_a_container_does_not_say(tmp_pat
 
 
 def test_videos_share_in_proportion_and_the_next_may_use_what_is_left() -> None:
-    purse = Purse([Budget(4), Budget(10)], [100, 200, 100])
-    assert purse.take() == (Budget(1), Budget(2.5))
-    purse.spend([1, 1.5])
-    assert [budget.amount for budget in purse.take()] == pytest.approx([2, 8.5 * 2 / 3])
-    purse.spend([2, 8.5])
-    first, second = purse.take()
+    split = Split([Budget(4), Budget(10)], [100, 200, 100])
+    assert split.take() == (Budget(1), Budget(2.5))
+    split.spend([1, 1.5])
+    assert [budget.amount for budget in split.take()] == pytest.approx([2, 8.5 * 2 / 3])
+    split.spend([2, 8.5])
+    first, second = split.take()
     assert first == Budget(1)
     assert first.amount < second.amount < 1.01
 
 
 def test_an_overrun_leaves_the_next_hardly_anything() -> None:
-    purse = Purse([Budget(1)], [1, 1])
-    purse.spend([1.5])
-    assert 0 < purse.take()[0].amount < 0.01
+    split = Split([Budget(1)], [1, 1])
+    split.spend([1.5])
+    assert 0 < split.take()[0].amount < 0.01
 
 
 def test_shares_and_no_bound_are_the_same_for_all() -> None:
     for budgets in ((Budget(0.2, is_share=True), Budget(0.5, is_share=True)), (Budget(math.inf),)):
-        purse = Purse(budgets, [1, 3])
-        assert purse.take() == budgets
-        purse.spend([7.0] * len(budgets))
-        assert purse.take() == budgets
+        split = Split(budgets, [1, 3])
+        assert split.take() == budgets
+        split.spend([7.0] * len(budgets))
+        assert split.take() == budgets

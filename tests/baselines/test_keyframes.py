@@ -7,7 +7,6 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.baselines import keyframes as by
 from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs
 from budgetseg.baselines.keyframes import (
     KeyframeRun,
@@ -23,6 +22,7 @@ from budgetseg.evaluation.accuracy import Accuracy, accuracy_of
 from budgetseg.models import bundled
 from budgetseg.networks.card import read_card
 from budgetseg.networks.run import OnnxNetwork
+from budgetseg.propagate.cells import step_flow
 from budgetseg.types import IGNORE, Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
 from tests.baselines.worlds import knowing, moving
@@ -57,7 +57,7 @@ def run_within(monkeypatch: pytest.MonkeyPatch, budget_s: float, pace: float = 1
     """A run on 100 frames, `pace` times as slow as expected."""
     video, truth = moving(100, (1, 0), (64, 48))
     clock = Timeline(pace)
-    monkeypatch.setattr(by, "step_flow", clock.charged(by.step_flow, FLOW_S))
+    monkeypatch.setattr("budgetseg.baselines.keyframes.step_flow", clock.charged(step_flow, FLOW_S))
     network = clock.charged(knowing(video, truth), NETWORK_S)
     return label_keyframes_within(video, network, budget_s, COSTS, clock=clock, threads=threads)
 
@@ -211,7 +211,7 @@ def test_decoding_is_paid_from_the_budget(tmp_path: Path) -> None:
 
 def test_measured_costs_are_those_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Timeline()
-    monkeypatch.setattr(by, "step_flow", clock.charged(by.step_flow, FLOW_S))
+    monkeypatch.setattr("budgetseg.baselines.keyframes.step_flow", clock.charged(step_flow, FLOW_S))
 
     def network(frame: UInt8) -> Float32:
         clock.now += NETWORK_S

@@ -1,9 +1,9 @@
 """What the shell completes is what the library takes."""
 
 import pytest
-from budgetseg.app.engines import ENGINES
 
 from budgetseg.app.export.formats import FORMATS
+from budgetseg.app.spaces import SPACES
 from budgetseg.app.strategy import POLICIES
 from budgetseg.cli.complete import NAMES, one_of
 from budgetseg.engine.request import SCOPES
@@ -16,11 +16,11 @@ from budgetseg.supervoxels.tiers import TIERS
 TAKEN = {
     "clock": [clock for _, clock in RUNS],
     "costs": COSTS,
-    "engine": ENGINES,
     "format": FORMATS,
     "policy": POLICIES,
     "scope": SCOPES,
     "select": ORDERS,
+    "space": SPACES,
     "tier": TIERS,
 }
 
@@ -33,4 +33,4 @@ def test_names_are_those_that_the_library_takes(what: str) -> None:
 def test_what_was_begun_is_completed() -> None:
     assert one_of("dataset")("camvid-") == ["camvid-original"]
     assert one_of("model")("cam") == [name for name in bundled_models() if name.startswith("cam")] == ["camvid"]
-    assert one_of("engine")("drive.mp4") == []
+    assert one_of("space")("drive.mp4") == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from budgetseg.app import loaded
+from budgetseg.app import model as model_module
 from budgetseg.cli.app import app
 from budgetseg.datasets import synthetic
 from tests.app.streets import write_street
@@ -21,8 +21,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_demo_says_how_right_it_was_and_where_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = loaded.load("synthetic", threads=1)  # of real clips, too: to get networks ready takes seconds
-    monkeypatch.setattr(loaded, "load", lambda _: model)
+    model = model_module.load("synthetic", threads=1)  # of real clips, too: to get networks ready takes seconds
+    monkeypatch.setattr(model_module, "load", lambda _: model)
     clip, out = write_street(tmp_path / "clip.mp4"), tmp_path / "demo"
     result = CliRunner().invoke(app, ["demo", "-o", str(out), "--clip", str(clip)])
     assert result.exit_code == 0

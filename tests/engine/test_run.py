@@ -134,6 +134,15 @@ def test_a_budget_without_end_does_everything(make: Make) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("window", [None, 4])
+def test_a_budget_in_seconds_may_stand_before_one_without_end(make: Make, window: int | None) -> None:
+    some, everything = label(make(), seconds(ENOUGH[make][1], math.inf, window=window))
+    assert 0 < some.ledger.spent_s <= ENOUGH[make][1]
+    assert n_actions(some.ledger) < n_actions(everything.ledger)
+    assert not everything.ledger.work_left
+
+
+@BOTH
 @pytest.mark.parametrize("window", [None, 5])
 def test_shares_are_of_what_everything_would_cost(make: Make, window: int | None) -> None:
     request = Request((Budget(0.8, is_share=True), Budget(1.0, is_share=True)), window=window)
@@ -186,6 +195,11 @@ def test_windows_have_about_one_length_and_share_the_budget(make: Make) -> None:
     assert begun == sorted(begun)
 
 
+def test_a_budget_gets_no_more_in_late_windows_though_a_larger_one_leaves_much_to_them() -> None:
+    few, *_ = label(regions_space(), seconds(0.02, 5.0, window=4))
+    assert few.ledger.spent_s <= 0.02
+
+
 @BOTH
 def test_windows_give_the_memory_of_each_back_within_the_budget(make: Make) -> None:
     (result,) = label(make(), seconds(math.inf, window=5))
@@ -194,7 +208,7 @@ def test_windows_give_the_memory_of_each_back_within_the_budget(make: Make) -> N
 
 @BOTH
 @pytest.mark.parametrize("window", [None, 6])
-def test_a_video_that_ends_before_it_said_so_has_labels_for_the_frames_that_there_are(
+def test_a_video_that_is_shorter_than_promised_has_labels_for_the_frames_that_there_are(
     make: Make, window: int | None
 ) -> None:
     (result,) = run(make(), street(12, n_promised=18), seconds(math.inf, window=window), CLASSES, CostClock())
@@ -485,6 +499,14 @@ def test_a_run_that_was_stopped_is_gone_on_from_to_the_end_of_the_video(make: Ma
     assert [window.n_frames for window in more.windows] == [4, 4, 4, 4]
     assert not more.ledger.work_left
     assert not more.ledger.notes or make is frames_space
+
+
+def test_windows_are_no_longer_because_the_earlier_run_left_frames_out() -> None:
+    request = seconds(math.inf, window=4)
+    (first,) = run(frames_space(), street(), request, CLASSES, CostClock(), after(4))
+    earlier = Earlier(replace(first.plan, stride=4), first.windows)
+    (more,) = label(frames_space(), request, earlier=earlier)
+    assert [window.n_frames for window in more.windows] == [4, 4, 4, 4]
 
 
 # Explaining

@@ -9,19 +9,23 @@ from budgetseg.evaluation import bench_deadline as module
 from budgetseg.evaluation.bench_deadline import bench_deadline, deadline_clips, summarise
 from budgetseg.models.bundle import load_model
 from budgetseg.video import open_video
-from tests.app.streets import write_model, write_street
+from tests.app.streets import write_seeing_model, write_street
 
 
-def test_every_clip_runs_at_every_budget_idle_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("space", ["frames", "regions"])
+def test_every_clip_runs_at_every_budget_idle_and_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, space: str
+) -> None:
+    pytest.importorskip("onnx")
     monkeypatch.setattr(module, "TIMES_FLOOR", (4.0,))
     monkeypatch.setattr(module, "N_FLOORS", 1)
     monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path))
     clip = open_video(write_street(tmp_path / "street.mp4"))
-    model = LoadedModel(load_model(write_model(tmp_path / "model")))
+    model = LoadedModel(load_model(write_seeing_model(tmp_path / "model")), space=space)
     steps: list[int] = []
-    rows = bench_deadline(model, [clip], 2, steps.append)
+    rows = bench_deadline(model, [clip], 2, steps.append, space)
     assert [row["load"] for row in rows] == ["idle", "idle", "loaded", "loaded"]
-    assert {row["engine"] for row in rows} == {"regions"}
+    assert {row["engine"] for row in rows} == {space}
     assert sum(steps) == len(rows)
     for row in rows:
         assert row["spent_s"] >= row["ledger_s"]

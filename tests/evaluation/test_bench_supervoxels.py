@@ -1,6 +1,5 @@
 """What is measured, how long, and that stopping it stops it."""
 
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -57,9 +56,7 @@ def seconds_of(runs: list[float]) -> Iterator[float]:
 
 
 def test_a_stopped_benchmark_does_not_wait_for_the_video_it_measures() -> None:
-    interrupt_us = "import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(200)"
+    interrupt_us = "import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(10**6)"
     case = Case("endless", partial(exec, interrupt_us), (1,))  # type: ignore[arg-type]  # it never returns
-    started_s = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt):  # or the suite would run out of patience
         bench.bench_supervoxels([case], ("fast",))
-    assert time.monotonic() - started_s < 100

@@ -1,4 +1,4 @@
-"""How far apart frames lie, in frames of usual video."""
+"""Frame gaps: how much lies between neighbouring frames, in frames of usual video."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -73,7 +73,9 @@ def test_the_gap_of_a_street_is_wide_where_most_frames_were_left_out() -> None:
     dense, sparse = gap_of(frames), gap_of(frames[::32])
     assert dense == 1
     assert sparse > 3
-    assert gap_of(frames, stride=32) == pytest.approx(max(sparse / 32, 1))  # the same pairs, known to be 32 apart
+    assert gap_of(frames, stride=32) == pytest.approx(
+        max(sparse / 32, 1)
+    )  # the same pairs, known to have 31 frames between
 
 
 def test_a_second_of_driving_is_a_wide_gap_and_a_frame_of_film_is_none(data_root: Path) -> None:

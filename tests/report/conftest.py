@@ -12,7 +12,7 @@ from tests.report.worlds import deadline_rows, label_by_frames, label_street, re
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prices are measured for these tests, and kept from the user's."""
+    """Nothing of the user's is read, and nothing is left to them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -25,8 +25,9 @@ def street_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Pat
 
 
 @pytest.fixture(scope="session")
-def frames_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def frames_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:  # noqa: ARG001
     """Folder of a street that was labelled by whole frames at three budgets."""
+    pytest.importorskip("onnx")
     return label_by_frames(tmp_path_factory.mktemp("frames"))
 
 

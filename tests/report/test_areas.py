@@ -10,6 +10,7 @@ import pytest
 
 from budgetseg.app.export.run import read_run
 from budgetseg.app.trace import read_trace
+from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.report.player import player_of
 from budgetseg.video import read_label_pngs
 from tests.report.test_player import unpacked
@@ -28,18 +29,18 @@ def test_pixels_have_at_every_budget_the_labels_of_the_pictures(player: dict[str
     assert len(np.unique(labels, axis=1).T) == labels.shape[1] == ids.max() + 1
 
 
-def test_how_sure_labels_are_is_told_at_every_budget(player: dict[str, Any]) -> None:
+def test_confidence_is_known_at_every_budget(player: dict[str, Any]) -> None:
     nothing, some, everything = unpacked(player["sure"])
-    assert len(np.unique(nothing)) == 1  # the most frequent class is as sure everywhere
+    assert len(np.unique(nothing)) == 1  # the prior is the same everywhere
     assert not np.array_equal(some, everything)
-    assert min(some.min(), everything.min()) >= 255 // 3 - 1  # of three classes
+    assert min(some.min(), everything.min()) >= 255 // len(CLASSES) - 1
 
 
 def test_sources_are_frames_that_were_looked_at_by_then(player: dict[str, Any], frames_run: Path) -> None:
-    (window,) = read_trace(frames_run).frames
+    (window,) = read_trace(frames_run).windows
     nothing, some, everything = player["sources"]
     assert all(one == {"carry": "prior", "late": None, "keys": []} for one in nothing)
-    asked = {ask.frame for ask in window.asks[: window.paintings[1].n_asks]}
+    asked = {event.place for event in window.events[: window.finishes[1].n_events]}
     assert {key for one in some for _, key in one["keys"]} == asked
     assert 0 < len(asked) < 24
     assert all([0, t] in one["keys"] for t, one in enumerate(everything))
@@ -47,12 +48,13 @@ def test_sources_are_frames_that_were_looked_at_by_then(player: dict[str, Any], 
     assert player["networks"] == ["dcnn"]
 
 
-def test_what_was_copied_is_told_to_be(frames_run: Path, tmp_path: Path) -> None:
+def test_what_was_copied_is_shown_to_be(frames_run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     shutil.copytree(frames_run, folder)
     stored = json.loads((folder / "trace.json").read_text())
-    paintings = stored["frames"][0]["paintings"]
-    paintings[1]["carry"], paintings[2]["late"] = "copy", [5, 6]
+    finishes = stored["windows"][0]["finishes"]
+    finishes[1]["carry"] = "copy"
+    finishes[2]["late"] = [5, 6]
     (folder / "trace.json").write_text(json.dumps(stored))
     _, copied, late = player_of(read_run(folder), 60, 480)["sources"]
     asked = sorted({key for one in copied for _, key in one["keys"]})

@@ -80,8 +80,8 @@ def test_the_slider_changes_the_picture(shown: Page) -> None:
 def test_a_click_shows_the_region(shown: Page) -> None:
     assert "Choose a region" in shown.inner_text("#region")
     click_at(shown.locator("#canvas"), 0.5, 0.9)
-    told = shown.inner_text("#region")
-    assert f"Computed within {BUDGETS[-1]}" in told
+    text = shown.inner_text("#region")
+    assert f"Computed within {BUDGETS[-1]}" in text
     for word in (
         "Cost",
         "Confidence",
@@ -93,11 +93,11 @@ def test_a_click_shows_the_region(shown: Page) -> None:
         "own",
         "shared",
     ):
-        assert word in told
+        assert word in text
     assert shown.inner_text("#region h3") in shown.inner_text("#legend")
 
 
-def test_a_region_that_was_not_reached_is_told_to_be_interpolated(shown: Page) -> None:
+def test_a_region_that_was_not_reached_is_shown_to_be_interpolated(shown: Page) -> None:
     shown.fill("#budget", "0")
     shown.check("input[value=computed]")
     assert "none: interpolated" in shown.inner_text("#legend")
@@ -109,7 +109,7 @@ def test_a_region_that_was_not_reached_is_told_to_be_interpolated(shown: Page) -
     pytest.fail("every region was computed at the smallest budget")
 
 
-def test_class_probabilities_are_told_at_every_budget(shown: Page) -> None:
+def test_class_probabilities_are_shown_at_every_budget(shown: Page) -> None:
     for k in range(len(BUDGETS)):
         shown.fill("#budget", str(k))
         for down in (0.1, 0.5, 0.9):
@@ -119,7 +119,7 @@ def test_class_probabilities_are_told_at_every_budget(shown: Page) -> None:
             assert 96 <= sum(shares) <= 104
 
 
-def test_patterns_tell_classes_apart_without_colours(shown: Page) -> None:
+def test_patterns_distinguish_classes_without_colours(shown: Page) -> None:
     before = picture(shown)
     shown.check("#hatch")
     assert picture(shown) != before
@@ -127,7 +127,7 @@ def test_patterns_tell_classes_apart_without_colours(shown: Page) -> None:
     assert len(set(chips)) == len(chips) == shown.locator("#legend button").count()
 
 
-def test_of_whole_frames_the_slider_changes_the_picture_and_a_click_tells_the_place(by_frames: Page) -> None:
+def test_of_whole_frames_the_slider_changes_the_picture_and_a_click_shows_the_place(by_frames: Page) -> None:
     seen = []
     for k, name in enumerate(FRAMES_BUDGETS):
         by_frames.fill("#budget", str(k))
@@ -136,12 +136,12 @@ def test_of_whole_frames_the_slider_changes_the_picture_and_a_click_tells_the_pl
         by_frames.check("input[value=labels]")
         click_at(by_frames.locator("#canvas"), 0.5, 0.6)
         seen += [sure, picture(by_frames)]
-        told = by_frames.inner_text("#region")
+        text = by_frames.inner_text("#region")
         assert by_frames.inner_text("#region h3") in by_frames.locator("#region tr.now").inner_text()
         assert by_frames.locator("#region tr.now").inner_text().startswith(name)
         for word in ("Place", "Area", "Cost", "confidence", "look", *FRAMES_BUDGETS):
-            assert word in told
-        assert ("No network was asked within 0.001s" if k == 0 else "From what dcnn said of frame") in told
+            assert word in text
+        assert ("No network was asked within 0.0001s" if k == 0 else "From the prediction of dcnn for frame") in text
     assert len(set(seen)) == len(seen)
     assert not {"null", "undefined", "NaN", "Infinity", "[object"} & set(by_frames.inner_text("body").split())
     by_frames.fill("#frame", "9")

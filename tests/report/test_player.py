@@ -1,5 +1,6 @@
 """The player shows what the files of a run say."""
 
+import json
 import shutil
 import zlib
 from base64 import b64decode
@@ -50,7 +51,7 @@ def test_what_was_computed_by_the_last_budget_is_what_the_run_knew(player: dict[
     for b, ledger in enumerate(ledgers):
         for d, name in enumerate(player["descriptors"]):
             own = (steps["descriptor"] == d) & (steps["budget"] <= b)
-            entry = ledger["descriptors"].get(name, {"count": 0, "spent_s": 0.0})
+            entry = ledger["sources"].get(name, {"count": 0, "spent_s": 0.0})
             assert own.sum() == entry["count"]
             assert steps["spent_s"][own].sum() == pytest.approx(entry["spent_s"], rel=1e-3, abs=1e-4)
 
@@ -64,7 +65,7 @@ def test_opinions_are_those_of_h_at_every_budget(player: dict[str, Any], street_
     assert not np.array_equal(opinions[0], opinions[-1])
 
 
-def test_without_the_why_map_nothing_is_told_of_what_was_interpolated(street_run: Path, tmp_path: Path) -> None:
+def test_without_the_why_map_nothing_is_known_of_what_was_interpolated(street_run: Path, tmp_path: Path) -> None:
     shutil.copytree(street_run, tmp_path / "out")
     (tmp_path / "out" / "why.npz").unlink()
     (known,) = read_state(street_run)
@@ -74,11 +75,15 @@ def test_without_the_why_map_nothing_is_told_of_what_was_interpolated(street_run
     assert (opinions[~computed] == UNKNOWN).all()
 
 
-def test_what_is_shared_is_a_part_of_what_was_spent(player: dict[str, Any]) -> None:
-    spent_s, shared_s = (unpacked(player["steps"][name]) for name in ("spent_s", "shared_s"))
-    assert (shared_s >= 0).all()
-    assert (shared_s <= spent_s).all()
-    assert shared_s.any()  # the gradients of a frame are for all of its regions
+def test_what_is_shared_is_that_part_of_what_was_spent_which_the_trace_has(street_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(street_run, tmp_path / "out")
+    stored = json.loads((tmp_path / "out" / "trace.json").read_text())
+    events = stored["windows"][0]["events"]
+    events["shared_s"] = [spent_s / 4 if k % 3 == 0 else 0.0 for k, spent_s in enumerate(events["spent_s"])]
+    (tmp_path / "out" / "trace.json").write_text(json.dumps(stored))
+    steps = player_of(read_run(tmp_path / "out"), 60, 480)["steps"]
+    assert np.allclose(unpacked(steps["spent_s"]), events["spent_s"], rtol=1e-6)
+    assert np.allclose(unpacked(steps["shared_s"]), events["shared_s"], rtol=1e-6)
 
 
 def test_frames_are_those_of_the_video(player: dict[str, Any], street_run: Path) -> None:

@@ -4,55 +4,33 @@ import math
 from pathlib import Path
 from typing import Any
 
-from budgetseg.app.loaded import load
-from budgetseg.frames.label import label_frames
-
 from budgetseg.app.job import Job, Order
-from budgetseg.app.output import Run, Wanted, results_folder, write_results
-from budgetseg.app.trace import ModelMark, Trace, VideoMark
+from budgetseg.app.output import Wanted
 from budgetseg.engine.request import Request
-from budgetseg.models.bundle import save_model
 from budgetseg.types import Budget
-from tests.app.streets import write_model, write_street
-from tests.frames.worlds import N_LABELS, Clock, engine, street
-from tests.frames.worlds import source as clip
-from tests.models.made import random_model
+from tests.app.simulated import load_simulated
+from tests.app.streets import write_model, write_seeing_model, write_street
 
 SHARES = (0.05, 0.4, math.inf)
 BUDGETS = ["5%", "40%", "inf"]
-FRAMES_BUDGETS = ["0.001s", "0.35s", "inf"]
+FRAMES_BUDGETS = ["0.0001s", "0.08s", "inf"]
 Row = dict[str, Any]
 
 
 def label_street(folder: Path, why: bool = True) -> Path:
     """Files of a street that was labelled at three budgets, in `folder/out`; the street is `folder/street.mp4`."""
     street = write_street(folder / "street.mp4")
-    loaded = load(write_model(folder / "model"), threads=1)
     budgets = tuple(Budget(share, is_share=True) for share in SHARES)
     order = Order([street], Request(budgets, "descriptors"), output=folder / "out", wanted=Wanted(why=why))
-    list(Job(loaded).run(order, order.tasks()))
+    list(Job(load_simulated(write_model(folder / "model"))).run(order, order.tasks()))
     return folder / "out"
 
 
-def label_by_frames(folder: Path) -> Path:
+def label_by_frames(folder: Path, n_frames: int = 24) -> Path:
     """Files of a street whose frames a network has looked at, at budgets from nothing to all, in `folder/frames`."""
-    clock, budgets = Clock(), (0.001, 0.35, math.inf)
-    source = clip(street(24), clock, 0.001)
-    request = Request(tuple(map(Budget, budgets)))
-    labelled = label_frames(engine(clock, {"dcnn": 0.05}, read_s=0.001), source, request, clock=clock)
-    model, settings = random_model({"dcnn": N_LABELS}), {"budgets": FRAMES_BUDGETS, "scope": "total", "threads": 1}
-    save_model(model, folder / "by-frames")
-    assert labelled.plan is not None
-    trace = Trace(
-        VideoMark.of(source, 24),
-        ModelMark.of(model, folder / "by-frames", is_bundled=False),
-        {**settings, "engine": "frames"},
-        labelled.plan,
-        [],
-        frames=labelled.windows,
-    )
-    with results_folder(folder / "frames") as part:
-        write_results(part, Run(source, labelled, model, trace, {"engine": "frames"}), Wanted())
+    street = write_street(folder / "street.mp4", n_frames)
+    order = Order([street], Request(tuple(map(Budget, (0.0001, 0.08, math.inf)))), output=folder / "frames")
+    list(Job(load_simulated(write_seeing_model(folder / "seeing"))).run(order, order.tasks()))
     return folder / "frames"
 
 

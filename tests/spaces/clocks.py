@@ -8,7 +8,7 @@ from budgetseg.timing.clock import ManualClock
 from budgetseg.timing.prices import Prices
 from budgetseg.timing.slowdown import Slowdown
 
-__all__ = ["LONG_S", "Machine", "Reported", "WatchedClock", "quiet_prices"]
+__all__ = ["LONG_S", "ChargedClock", "Machine", "Reported", "WatchedClock", "quiet_prices"]
 
 LONG_S = 20.0
 """Real seconds after which a thread that should go on is taken to be stuck."""
@@ -76,15 +76,16 @@ class Machine:
 
 
 class Reported(Slowdown):
-    """A slowdown as the kernel would report it: how much longer everything takes on a machine, when it is looked at."""
+    """A slowdown as the kernel would report it: how much longer everything takes, whenever it is looked at."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, clock: ManualClock, pace: Callable[[float], float]) -> None:
         super().__init__(Path("/nowhere"))
-        self._machine = machine
+        self._clock = clock
+        self._pace = pace
 
     def look(self) -> None:
         """Take in how busy the machine is."""
-        self.factor = self._machine.pace(self._machine.clock.now_s())
+        self.factor = self._pace(self._clock.now_s())
 
 
 def quiet_prices(rates: Mapping[str, float]) -> Prices:
@@ -92,3 +93,29 @@ def quiet_prices(rates: Mapping[str, float]) -> Prices:
     prices = Prices(dict(rates))
     prices.slowdown = Slowdown(Path("/nowhere"))
     return prices
+
+
+class ChargedClock(WatchedClock):
+    """A clock that every stage moves by its known price, times what this moment takes longer.
+
+    Parameters
+    ----------
+    pace : times that everything takes longer, by seconds of the clock
+
+    Attributes
+    ----------
+    slowdown : what stages are predicted with, and so what their charges contain already
+    """
+
+    def __init__(self, pace: Callable[[float], float] = lambda _: 1.0) -> None:
+        super().__init__()
+        self.pace = pace
+        self.slowdown = Slowdown(Path("/nowhere"))
+
+    def take(self, known_s: float) -> None:
+        """Let work pass that takes so long on an idle machine."""
+        self.advance(known_s * self.pace(self.now_s()))
+
+    def charge(self, seconds: float) -> None:
+        """Let work of this price pass."""
+        self.take(seconds / self.slowdown.factor)

@@ -110,7 +110,8 @@ class Frames:
         cells = height * width
         each = 3 * plan.size[0] * plan.size[1] + 4 * cells * (n_labels * len(self.networks) + 2 * 8)
         most = self.settings.window_bytes // each
-        return request.window or max(self.settings.shortest_window, most)
+        length = request.window or max(self.settings.shortest_window, most)
+        return max(1, length // plan.stride)  # of an earlier run's plan: any other frame may be read now
 
     def reader(self, video: VideoSource, plan: Plan) -> Reader:  # noqa: ARG002 - any of its frames may be read
         """Gives the frames of a video."""

@@ -177,16 +177,21 @@ class FrameState:
         """Read frames and find flow, with labels due at `end_s`; False where there is no time for any."""
         self._policy.begin()
         plan = self._choose(end_s, 1.0) or self._choose(end_s, 1 / self.margins.decode_doubt)
-        if plan is None and self._leave_out(range(len(self._window.span)), last_s):
+        is_hopeless = plan is None and self._choose(last_s, 1 / self.margins.decode_doubt) is None
+        if is_hopeless and self._leave_out(range(len(self._window.span)), last_s):
             plan = self._choose(end_s, 1.0)
         stride = self._longest_stride() if plan is None else plan.stride
-        self._read(stride, end_s - self._least_s(end_s))
+        self._read(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
         if not self.frames:
             return False
-        plan = self._choose(end_s, 0.0) or replace(self.plan, carry=COPY, edges=False)
-        if plan.carry == FLOW and not self.find_flow(end_s - self._least_s(end_s)):
-            self._account.ledger.note("finding flow took too long: labels are copied from the nearest key frames")
-            plan = replace(plan, carry=COPY)
+        least = replace(self.plan, carry=COPY, edges=False)
+        plan = self._choose(end_s, 0.0) or least
+        if plan.carry == FLOW:
+            if self.find_flow(end_s - self._least_s(end_s)):
+                plan = self._choose(end_s, 0.0) or least  # it may have taken longer than planned
+            else:
+                self._account.ledger.note("no time to find flow: labels are copied from the nearest key frames")
+                plan = replace(plan, carry=COPY)
         self.plan = replace(plan, stride=stride)
         return True
 
@@ -263,20 +268,24 @@ class FrameState:
             wanted = [wanted[k] for k in spread(len(wanted))]
         return [t for t in wanted if t not in self.frames]
 
-    def _read(self, stride: int, until_s: float) -> None:
-        """Read every so many frames, as long as there is time to label them."""
+    def _read(self, stride: int, until_s: float, last_s: float) -> None:
+        """Read every so many frames, as long as there is time to label them.
+
+        Where there is no time for all even at the largest budget, which ends reading at `last_s`, only frames are read
+        from then on that decode without others.
+        """
         wanted = self._missing(stride)
-        n_read, is_late = self._read_some(wanted, until_s)
+        n_read, is_late = self._read_some(wanted, until_s, last_s)
         reader = self._window.reader
         rest = range(max(self.read, default=-1) + 1, len(self._window.span))
         if n_read < len(wanted) and not is_late:
             self._leave_out(rest, until_s)
-            self._read_some(self._missing(stride), until_s)
+            self._read_some(self._missing(stride), until_s, last_s)
         if reader.alone is not None:
             self._account.ledger.note("no time to decode all frames: only those that need no others were read")
 
-    def _read_some(self, wanted: Sequence[int], until_s: float) -> tuple[int, bool]:
-        """Read frames until a time, or until it is clear that there is no time for all of them.
+    def _read_some(self, wanted: Sequence[int], until_s: float, last_s: float) -> tuple[int, bool]:
+        """Read frames until a time, or until it is clear that there is no time for all of them by `last_s`.
 
         How many were read, and whether there is no time for another one.
         """
@@ -296,7 +305,7 @@ class FrameState:
                 break
             rest_s = frame_s * (len(wanted) - n)
             is_telling = reader.may_leave_out and n >= settings.telling * len(wanted)
-            if is_telling and now_s + rest_s / settings.clearly > until_s:
+            if is_telling and now_s + rest_s / settings.clearly > last_s:
                 break
         n_decoded = reader.n_decoded - n_before
         if n_decoded:
@@ -319,18 +328,37 @@ class FrameState:
         pairs = [pair for pair in pairwise(self.read_frames()) if pair not in self._flows]
         if pairs:
             clock, began_s, work = self._account.clock, self._account.clock.now_s(), float(self._costs.n_pixels)
-            price_s = self._costs.flow_s(1)
-
-            def find(pair: tuple[int, int]) -> None:
-                self._flow(pair)
-                clock.charge(price_s)
-
-            n_done = for_each(pairs, find, self._n_threads, lambda: clock.now_s() < until_s)
+            n_done = self._find_flows(pairs, until_s)
             self._account.book("flow", n_done * work, clock.now_s() - began_s, self._costs.key("flow"))
             if n_done < len(pairs):
                 return False
         self._look()
         return True
+
+    def _find_flows(self, pairs: Sequence[tuple[int, int]], until_s: float) -> int:
+        """Find flow as long as there is time for one more, and it is not clear that there is none for all; how many."""
+        clock, settings, price_s = self._account.clock, self._space.settings, self._costs.flow_s(1)
+        n_begun, n_done, spent_s = 0, 0, 0.0
+
+        def find(pair: tuple[int, int]) -> None:
+            nonlocal n_done, spent_s
+            before_s = clock.now_s()
+            self._flow(pair)
+            clock.charge(price_s)
+            spent_s += clock.now_s() - before_s
+            n_done += 1
+
+        def fits() -> bool:
+            nonlocal n_begun
+            each_s = max(self._n_threads * price_s, spent_s / max(n_done, 1))
+            rest_s = each_s * (len(pairs) - n_begun) / self._n_threads
+            is_telling = n_done >= settings.telling * len(pairs)
+            n_begun += 1
+            if clock.now_s() + each_s > until_s:
+                return False
+            return not is_telling or clock.now_s() + rest_s / settings.clearly <= until_s
+
+        return for_each(pairs, find, self._n_threads, fits)
 
     def _flow(self, pair: tuple[int, int]) -> None:
         """Flow from the later of two frames to the earlier, for each frame between them."""
@@ -434,10 +462,13 @@ class FrameState:
     # The end
 
     def finish_s(self) -> float:
-        """Predicted seconds from the last prediction to labels of all frames."""
-        n_keys = max(map(len, self.predictions), default=0) + self.threads
+        """Predicted seconds from the last prediction to labels of all frames; one is copied while there is none."""
+        n_frames, n_known = len(self._window.span), max(map(len, self.predictions), default=0)
+        if not n_known:
+            return self._costs.finish_s(n_frames, 1, 0.0, COPY, False)
         n_sources = float(sum(map(len, self._fused()))) if self.plan.carry == FLOW else 0.0
-        return self._costs.finish_s(len(self._window.span), n_keys, n_sources, self.plan.carry or COPY, self.plan.edges)
+        n_keys = n_known + self.threads
+        return self._costs.finish_s(n_frames, n_keys, n_sources, self.plan.carry or COPY, self.plan.edges)
 
     def _fused(self) -> list[list[tuple[int, int]]]:
         """Fusion neighbours of each frame, as predictions are now."""

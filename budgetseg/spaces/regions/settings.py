@@ -25,6 +25,7 @@ class RegionSettings:
     shortest_window : frames of a window, at least
     batch : descriptors that are chosen and computed together, at most. `python -m benchmarks.batches`
     batch_s : seconds of them, at most: so long a decision may be out of date
+    look_s : seconds between two looks at how busy the machine is while descriptors are computed; a look takes 13 µs
     patience : times the predicted seconds that a plug-in may take before it is left behind
     patience_s : seconds on top of that
     """
@@ -39,5 +40,6 @@ class RegionSettings:
     shortest_window: int = 8
     batch: int = 32
     batch_s: float = 5e-4
+    look_s: float = 5e-3
     patience: float = 10.0
     patience_s: float = 1.0

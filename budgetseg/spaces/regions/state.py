@@ -73,6 +73,7 @@ class RegionState:
         self._deadline = Deadline(account.clock)
         self._is_prepared = False
         self._prepared_s = 0.0
+        self._looked_s = 0.0
         self.scene: Scene | None = None
 
     # Making ready
@@ -129,7 +130,7 @@ class RegionState:
             clock.charge(reader.predict_s(self._space.prices, 1))
             if end_s == np.inf:
                 continue
-            next_s = (clock.now_s() - began_s) / n + self._space.margins.finish * self._read_fixed_s(n, least)
+            next_s = (clock.now_s() - began_s) / n + self._space.margins.finish * self._read_fixed_s(n + 1, least)
             if clock.now_s() + next_s > end_s:
                 is_late = n < n_wanted
                 break
@@ -280,6 +281,7 @@ class RegionState:
     def choose(self, left_s: float) -> Batch:
         """The descriptors to compute next, as the policy ranks them."""
         prices, settings = self._space.prices, self._space.settings
+        self._look()
         slowdown = prices.slowdown.factor
         if self._episode is None:
             assert self.scene is not None
@@ -291,6 +293,13 @@ class RegionState:
         episode.left_s = left_s / self._space.margins.action
         self._deadline.at_s = self._account.clock.now_s() + left_s
         return self._policy(episode, settings.batch, settings.batch_s)
+
+    def _look(self) -> None:
+        """Find out how busy the machine is, now and then: the end will take as much longer."""
+        now_s = self._account.clock.now_s()
+        if now_s - self._looked_s >= self._space.settings.look_s:
+            self._looked_s = now_s
+            self._space.prices.look()
 
     def do(self, batch: Batch) -> Outcome:
         """Compute descriptors, and ask H."""

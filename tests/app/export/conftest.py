@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from budgetseg.app.loaded import LoadedModel
 
 from budgetseg.app.job import Job, Order
+from budgetseg.app.model import LoadedModel
 from budgetseg.engine.request import Request
 from budgetseg.types import Budget
 

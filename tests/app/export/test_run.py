@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from budgetseg.app.loaded import LoadedModel
 
 from budgetseg.app.export.run import find_runs, read_run
+from budgetseg.app.model import LoadedModel
 from budgetseg.errors import UsageError
 from tests.app.streets import N_FRAMES
 
@@ -30,7 +30,7 @@ def test_runs_are_found_in_a_folder_and_below(street_run: Path, tmp_path: Path) 
     assert find_runs(tmp_path) == [tmp_path / name for name in ("a", "b", "deep/er")]
 
 
-def test_what_is_missing_is_told(street_run: Path, tmp_path: Path) -> None:
+def test_what_is_missing_is_one_line(street_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no budget '3s' in .*; choose from 5%, 100%"):
         read_run(street_run).place("3s")
     shutil.copytree(street_run, tmp_path / "out")
@@ -39,7 +39,7 @@ def test_what_is_missing_is_told(street_run: Path, tmp_path: Path) -> None:
         read_run(tmp_path / "out")
 
 
-def test_a_run_tells_its_classes_though_its_model_is_gone(street_run: Path, tmp_path: Path) -> None:
+def test_a_run_names_its_classes_though_its_model_is_gone(street_run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     shutil.copytree(street_run, folder)
     trace = json.loads((folder / "trace.json").read_text())

@@ -91,7 +91,7 @@ class Film:
     pixels: UInt8
     read: Callable[[], None] = lambda: None
     rate: float = 25.0
-    said: int | None = None
+    n_promised: int | None = None
     path: Path = Path("clip.film")
     name: str = "clip"
     duration_s: float | None = None
@@ -105,7 +105,7 @@ class Film:
     @property
     def n_frames(self) -> int:
         """Frames that the file promises."""
-        return self.said or len(self.pixels)
+        return self.n_promised or len(self.pixels)
 
     def count(self) -> int:
         """Frames that the file promises."""
@@ -129,9 +129,9 @@ def slides(pixels: UInt8, machine: Machine | None = None, rate: float = 25.0) ->
     return VideoSource(clip, Span(), clip.size)
 
 
-def film(pixels: UInt8, machine: Machine | None = None, said: int | None = None) -> VideoSource:
+def film(pixels: UInt8, machine: Machine | None = None, n_promised: int | None = None) -> VideoSource:
     """Frames that must be decoded in order; the file may promise another number of them."""
-    clip = Film(pixels, _reading(machine), said=said)
+    clip = Film(pixels, _reading(machine), n_promised=n_promised)
     return VideoSource(clip, Span(), clip.size)
 
 
