@@ -26,7 +26,7 @@ def test_names_are_documented(name: str) -> None:
 
 
 def test_a_part_has_the_signature_and_what_is_named() -> None:
-    part = api.part("budgetseg.app.loaded.LoadedModel.label")
+    part = api.part("budgetseg.app.model.LoadedModel.label")
     assert "budget_s=10.0" in part
     assert "self" not in part
     assert " at 0x" not in part

@@ -88,6 +88,8 @@ def test_a_trace(out: Path) -> None:
     assert keys_under("trace.json") == set(trace)
     for key in ("video", "model", "settings"):
         assert words_of("trace.json", key) == set(trace[key])
-    assert words_of("trace.json", "windows") == inner(trace["windows"]) | set(trace["windows"][0]["steps"])
+    window = trace["windows"][0]
+    parts = set(window["events"]) | inner(window["finishes"])
+    assert words_of("trace.json", "windows") == inner(trace["windows"]) | parts
     with np.load(out / "state.npz") as state:
         assert all(f"`K/{name}`" in PAGE for name in ("ids", "subsets", "said", "inputs") if f"0/{name}" in state)

@@ -36,5 +36,5 @@ def test_figures_of_pages_are_there_and_small() -> None:
 def test_the_diagrams_are_what_their_script_draws() -> None:
     from docs.figures import diagrams
 
-    for make in (diagrams.flow, diagrams.algorithm, diagrams.engines, diagrams.clock):
+    for make in (diagrams.flow, diagrams.algorithm, diagrams.spaces, diagrams.architecture, diagrams.clock):
         assert (DOCS / "figures" / f"{make.__name__}.svg").read_text() == make().svg()
