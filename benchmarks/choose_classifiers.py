@@ -28,7 +28,7 @@ def main(tables: Path, balance: float) -> None:
     print(f"| held back | {' | '.join(' + '.join(names) for names in SUBSETS)} |\n|---{'|---' * len(SUBSETS)}|")
     for hold in (1.0, 2.0, 4.0, 8.0):
         with patch.object(fit, "HOLD", hold):
-            h = fit.fit_subsets(samples, fit.Recipe(balance=balance), cores=2).classifiers
+            h = fit.fit_subsets(samples, fit.ClassifierRecipe(balance=balance), cores=2).classifiers
         cells = [_accuracy(h.subset_of(names), h, unseen) for names in SUBSETS]
         print(f"| {hold:g} | {' | '.join(cells)} |", flush=True)
 

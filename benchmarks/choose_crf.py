@@ -19,7 +19,7 @@ import numpy as np
 
 from budgetseg.classifiers.fit import Fitted, favour_of
 from budgetseg.classifiers.samples import samples_of
-from budgetseg.crf.learning import Recipe, learn_crf, potts
+from budgetseg.crf.learning import CrfRecipe, learn_crf, potts
 from budgetseg.crf.potentials import expected_inputs
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
@@ -48,7 +48,7 @@ def main(work: Path, results: Path, folder: Path) -> None:
         variants = {
             "Potts": replace(start, contrast=0.0),
             "Potts with contrast": start,
-            "learned": learn_crf(start, examples, Recipe(balance=balance)),
+            "learned": learn_crf(start, examples, CrfRecipe(balance=balance)),
         }
         for name, crf in variants.items():
             judging = replace(model, classifiers=tilted.classifiers, crf=crf)

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.paper import FAMILIES, LAYOUTS
 from benchmarks.training_seeds import header_of, line_of
-from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.describe import Description
 from budgetseg.evaluation.experiment import Experiment, evaluate_dataset
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.models.bundle import load_model
@@ -35,7 +35,9 @@ def main(dataset: str, root: Path, split: str, model_folder: Path, n_draws: int)
     compared = [(family.learned[-1], *family.plans) for family in FAMILIES]
     methods = tuple(method for own in compared for method in own)
     experiment = Experiment(methods, tuple(Budget(fraction, is_share=True) for fraction in BUDGETS), N_SEEDS)
-    plan = Plan(dataset, root, (split,), model.classifiers.names, model.networks, tier=str(model.settings["tier"]))
+    plan = Description(
+        dataset, root, (split,), model.classifiers.names, model.networks, tier=str(model.settings["tier"])
+    )
     draws = []
     for draw in range(n_draws):
         with TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ from scipy import stats
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import Recipe, learn_policies
+from budgetseg.learning.policies import PolicyRecipe, learn_policies
 from budgetseg.learning.train import read_fitted
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD
@@ -35,7 +35,7 @@ N_SEEDS = 3
 def main(model_folder: Path, work: Path, tables: Path, n_seeds: int, limit_s: float) -> None:
     """Print a line for each set of descriptors: policies, and how far they are ahead."""
     model, cores = load_model(model_folder), os.cpu_count() or 1
-    recipe = Recipe(balance_of(model), methods=(METHOD,), costs=(COSTS,)).within(limit_s)
+    recipe = PolicyRecipe(balance_of(model), methods=(METHOD,), costs=(COSTS,)).within(limit_s)
     learned = learned_in(work, model)
     reported = [Arena.of(model, read_table(card.parent), COSTS) for card in sorted(tables.rglob("video.json"))]
     found: dict[tuple[str, ...], list[list[float]]] = {}

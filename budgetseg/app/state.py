@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.errors import UsageError
-from budgetseg.spaces.regions.evidence import Memory
+from budgetseg.spaces.regions.evidence import WindowMemory
 from budgetseg.types import Graph, Int32, Supervoxels, UInt8
 
 __all__ = ["STATE", "read_confidence", "read_state", "write_arrays", "write_confidence", "write_state"]
@@ -24,7 +24,7 @@ FIELDS = ("subsets", "said", "inputs")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
-def write_state(path: Path, windows: Sequence[Memory]) -> None:
+def write_state(path: Path, windows: Sequence[WindowMemory]) -> None:
     """One array per window, numbered from 0, and field: 0/ids, 0/edges, ..., 0/subsets, 0/said, 0/inputs."""
     arrays: dict[str, NDArray[Any]] = {}
     for k, memory in enumerate(windows):
@@ -41,7 +41,7 @@ def write_confidence(path: Path, windows: Sequence[UInt8]) -> None:
     write_arrays(path, {f"{k}/confidence": own for k, own in enumerate(windows)})
 
 
-def read_state(folder: Path) -> list[Memory]:
+def read_state(folder: Path) -> list[WindowMemory]:
     """What a run by regions knew of each window; UsageError where it cannot be used."""
     return _read(folder / STATE, _read_window)
 
@@ -68,10 +68,10 @@ def _read(path: Path, window: Callable[[Mapping[str, NDArray[Any]], int], Read])
         raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video anew") from None
 
 
-def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> Memory:
+def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> WindowMemory:
     ids: Int32 = np.cumsum(stored[f"{k}/ids"], axis=0, dtype=np.int32)
     graph = Graph(**{name: stored[f"{k}/{name}"] for name in GRAPH})
-    memory = Memory(Supervoxels(ids, graph), **{name: stored[f"{k}/{name}"] for name in FIELDS})
+    memory = WindowMemory(Supervoxels(ids, graph), **{name: stored[f"{k}/{name}"] for name in FIELDS})
     n = len(graph)
     if ids.min() != 0 or ids.max() != n - 1 or not all(len(getattr(memory, name)) == n for name in FIELDS):
         raise ValueError(f"window {k} does not fit together")

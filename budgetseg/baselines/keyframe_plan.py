@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from budgetseg.errors import UsageError
 
-__all__ = ["COPY", "FLOW", "Costs", "Plan", "plan_keyframes"]
+__all__ = ["COPY", "FLOW", "KeyframeCosts", "KeyframePlan", "plan_keyframes"]
 
 FLOW, COPY = "flow", "copy"
 """How labels come to frames that are not key frames: along optical flow, or as they are from the nearest key frame."""
@@ -14,7 +14,7 @@ WORTH = 4.0
 
 
 @dataclass(frozen=True)
-class Costs:
+class KeyframeCosts:
     """Seconds a frame.
 
     Attributes
@@ -34,7 +34,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Plan:
+class KeyframePlan:
     """Key frames for a budget.
 
     Attributes
@@ -58,7 +58,7 @@ class Plan:
         return -(-self.n_frames // max(self.n_keys, 1))
 
 
-def plan_keyframes(n_frames: int, budget_s: float, costs: Costs, least: int = 1) -> Plan:
+def plan_keyframes(n_frames: int, budget_s: float, costs: KeyframeCosts, least: int = 1) -> KeyframePlan:
     """The smallest k that fits in a budget, frames being decoded already.
 
     Where flow leaves too few key frames, labels are copied instead. Where not even `least` key frames fit, there are
@@ -66,7 +66,7 @@ def plan_keyframes(n_frames: int, budget_s: float, costs: Costs, least: int = 1)
 
     Examples
     --------
-    >>> plan = plan_keyframes(100, 0.5, Costs(network_s=0.010, flow_s=0.001, copy_s=0.0001))
+    >>> plan = plan_keyframes(100, 0.5, KeyframeCosts(network_s=0.010, flow_s=0.001, copy_s=0.0001))
     >>> plan.k, plan.carry, plan.fits
     (3, 'flow', True)
     """
@@ -77,7 +77,7 @@ def plan_keyframes(n_frames: int, budget_s: float, costs: Costs, least: int = 1)
     else:
         n_keys, carry, other_s = max(n_copy, least), COPY, costs.copy_s
     foreseen_s = n_keys * costs.network_s + (n_frames - n_keys) * other_s
-    return Plan(n_frames, n_keys, carry, foreseen_s, foreseen_s <= budget_s)
+    return KeyframePlan(n_frames, n_keys, carry, foreseen_s, foreseen_s <= budget_s)
 
 
 def _affordable(n_frames: int, budget_s: float, network_s: float, other_s: float) -> int:

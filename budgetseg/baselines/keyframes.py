@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs, Plan, plan_keyframes
+from budgetseg.baselines.keyframe_plan import COPY, FLOW, KeyframeCosts, KeyframePlan, plan_keyframes
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
 from budgetseg.propagate.cells import grey_cells, reduced, step_flow, top_classes
@@ -102,7 +102,7 @@ def label_keyframes_within(
     video: Video | VideoSource | str | Path,
     network: Network,
     budget_s: float,
-    costs: Costs,
+    costs: KeyframeCosts,
     *,
     clock: Clock | None = None,
     threads: int = 1,
@@ -136,7 +136,7 @@ def label_keyframes_within(
 
 def measure_costs(
     network: Network, size: tuple[int, int] = (480, 360), *, clock: Clock | None = None, threads: int = 1
-) -> Costs:
+) -> KeyframeCosts:
     """Seconds a frame on this machine, of videos of a size (width, height); compiles all that a run needs."""
     street = render(0, 4 * BATCH * threads, size)[0].frames
 
@@ -147,7 +147,7 @@ def measure_costs(
 
     trials = [(trial(FLOW), trial(COPY)) for _ in range(1 + TRIALS)][1:]  # the first compiles
     # The least, since other programs only ever add to it.
-    return Costs(
+    return KeyframeCosts(
         network_s=min(flown.mean_s(NETWORK) for flown, _ in trials),
         flow_s=min(flown.mean_s(FLOW) for flown, _ in trials),
         copy_s=min(copied.mean_s(COPY) for _, copied in trials),
@@ -223,8 +223,8 @@ class KeyframeLabeller:
         """Seconds of a frame that was labelled in one way."""
         return self.spent_s[way] / self.counts[way]
 
-    def refined(self, costs: Costs) -> Costs:
-        """Costs by what was measured here; what was expected counts as one more frame.
+    def refined(self, costs: KeyframeCosts) -> KeyframeCosts:
+        """KeyframeCosts by what was measured here; what was expected counts as one more frame.
 
         Where the network is slower or faster than expected, so is what was not measured yet.
         """
@@ -234,7 +234,7 @@ class KeyframeLabeller:
 
         network_s = mean_s(NETWORK, costs.network_s)
         pace = network_s / costs.network_s
-        return Costs(network_s, mean_s(FLOW, pace * costs.flow_s), mean_s(COPY, pace * costs.copy_s))
+        return KeyframeCosts(network_s, mean_s(FLOW, pace * costs.flow_s), mean_s(COPY, pace * costs.copy_s))
 
     def _book(self, way: str, n: int, started: float) -> None:
         self.counts[way] += n
@@ -268,7 +268,7 @@ class KeyframeLabeller:
         return end - first
 
 
-def _next_keys(plan: Plan, keys: Sequence[int], at: float, n: int) -> tuple[list[int], float]:
+def _next_keys(plan: KeyframePlan, keys: Sequence[int], at: float, n: int) -> tuple[list[int], float]:
     """The next n key frames or less, and where the last of them should lie, of which whole frames are only near."""
     n_frames, n = plan.n_frames + (keys[-1] + 1 if keys else 0), min(n, plan.n_keys)
     gap = (n_frames - at) / (plan.n_keys + 0.5) if keys else n_frames / plan.n_keys

@@ -24,7 +24,7 @@ from budgetseg.simulate.reward import reward, worth_of
 from budgetseg.simulate.simulate import NOT_ASKED, play
 from budgetseg.types import Float64
 
-__all__ = ["Recipe", "Scored", "best_plan", "plans_among", "run_plan"]
+__all__ = ["PlanRecipe", "Scored", "best_plan", "plans_among", "run_plan"]
 
 FEW = 4000
 """Supervoxels, of the smallest videos, that stronger plans are tried on first."""
@@ -33,7 +33,7 @@ FINALISTS = 4
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PlanRecipe:
     """How to choose.
 
     Attributes
@@ -75,7 +75,7 @@ def best_plan(
     arenas: Sequence[Arena],
     names: Sequence[str],
     budget_fraction: float,
-    recipe: Recipe | None = None,
+    recipe: PlanRecipe | None = None,
     cores: int = 1,
     rest: bool = True,
 ) -> Scored:
@@ -90,7 +90,7 @@ def best_plan(
     cores : plans that are tried at a time
     rest : whether in its stronger form
     """
-    recipe, few = recipe or Recipe(), _smallest(arenas)
+    recipe, few = recipe or PlanRecipe(), _smallest(arenas)
     plans = plans_among(names, budget_fraction, arenas[0].pricing, rest)
     trials = _Trials(arenas, {arena.name: budget_fraction * arena.full_s(names) for arena in arenas}, recipe.balance)
     with ThreadPoolExecutor(cores) as pool:

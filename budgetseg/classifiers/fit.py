@@ -22,7 +22,7 @@ from budgetseg.classifiers.subsets import SubsetClassifiers, check_finite, colum
 from budgetseg.errors import UsageError
 from budgetseg.types import Bool, Float32, Float64, Int32, Int64
 
-__all__ = ["Fitted", "Recipe", "favour_of", "fit_subsets", "n_fits"]
+__all__ = ["ClassifierRecipe", "Fitted", "favour_of", "fit_subsets", "n_fits"]
 
 NEARLY = 1.02  # times the least loss
 HOLD = 4.0  # times smaller are inputs that are held back
@@ -30,7 +30,7 @@ LEAST_SHARE = 1e-3  # of the pixels; rarer classes are favoured as if they had i
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ClassifierRecipe:
     """How to learn.
 
     Attributes
@@ -81,13 +81,13 @@ class _Part:
     moments: Float64
 
 
-def n_fits(n_descriptors: int, n_folds: int, recipe: Recipe) -> int:
+def n_fits(n_descriptors: int, n_folds: int, recipe: ClassifierRecipe) -> int:
     """How often `fit_subsets` will tell of progress."""
     return len(recipe.decays) * n_folds * (n_descriptors + 2) + ((n_folds + 1) << n_descriptors)
 
 
 def fit_subsets(
-    samples: Samples, recipe: Recipe, cores: int = 1, advance: Callable[[int], None] = lambda _: None
+    samples: Samples, recipe: ClassifierRecipe, cores: int = 1, advance: Callable[[int], None] = lambda _: None
 ) -> Fitted:
     """One classifier a subset of the descriptors of the samples."""
     names, opinions = tuple(samples.values), _opinions_of(samples)
@@ -197,7 +197,7 @@ class _Learner:
         return Linear(weights, bias.astype(np.float32))
 
 
-def _part(x: Float32, samples: Samples, kept: Bool, recipe: Recipe) -> _Part:
+def _part(x: Float32, samples: Samples, kept: Bool, recipe: ClassifierRecipe) -> _Part:
     """Labelled supervoxels, no more than the recipe says; larger ones count more, by the square root of their size."""
     pixels = samples.truth.sum(axis=1)
     rows = np.flatnonzero(kept & (pixels > 0))

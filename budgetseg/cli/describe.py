@@ -44,11 +44,11 @@ def describe(
     A network is never asked about a frame that it was trained on: fold networks speak there. After an interruption,
     the same command goes on with the videos that are missing.
     """
-    from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
+    from budgetseg.descriptors.describe import Description, count_frames, describe_dataset
     from budgetseg.supervoxels.tiers import tier_named
 
     names = None if descriptors is None else parse_names(descriptors)
-    plan = Plan(dataset, root, tuple(split or ["train"]), names, networks, per_frame, tier_named(tier).name)
+    plan = Description(dataset, root, tuple(split or ["train"]), names, networks, per_frame, tier_named(tier).name)
     with progress("describe", count_frames(plan)) as advance:
         folders = describe_dataset(plan, output, cores_for(threads), advance)
     typer.echo(f"Videos described: {len(folders)}, in {output}")

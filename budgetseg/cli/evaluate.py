@@ -89,7 +89,7 @@ def evaluate(
     cases. Descriptors are kept in OUTPUT/table, so that a second evaluation is quick. With --scope total --clock wall
     videos are labelled in real time, from reading frames to labels of all pixels, and nothing is kept.
     """
-    from budgetseg.descriptors.describe import Plan, count_frames
+    from budgetseg.descriptors.describe import Description, count_frames
     from budgetseg.evaluation.experiment import Experiment, evaluate_dataset
     from budgetseg.evaluation.methods import lacking, usual_methods
     from budgetseg.evaluation.summary import summarise
@@ -104,7 +104,7 @@ def evaluate(
     if on_wall and networks is not None:
         raise UsageError("networks with folds cannot run against the clock; leave out --networks")
     tier, known = trained.settings["tier"], trained.classifiers.names
-    plan = Plan(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
+    plan = Description(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
     run = evaluate_wall if on_wall else evaluate_dataset
     total = n_runs(plan, trained, experiment) if on_wall else count_frames(plan)
     with progress("label" if on_wall else "describe", total) as advance:

@@ -82,17 +82,17 @@ def train(
     a GPU; --descriptors colour,hog,hof,mbh does without them. After an interruption, the same command goes on where it
     was.
     """
-    from budgetseg.baselines.static import Recipe as PlanRecipe
-    from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
-    from budgetseg.crf.learning import Recipe as CrfRecipe
-    from budgetseg.descriptors.describe import Plan
-    from budgetseg.learning.policies import Recipe as PolicyRecipe
+    from budgetseg.baselines.static import PlanRecipe
+    from budgetseg.classifiers.fit import ClassifierRecipe
+    from budgetseg.crf.learning import CrfRecipe
+    from budgetseg.descriptors.describe import Description
+    from budgetseg.learning.policies import PolicyRecipe
     from budgetseg.learning.train import TrainRecipe, train_model
-    from budgetseg.networks.recipe import Recipe as NetworkRecipe
+    from budgetseg.networks.recipe import NetworkRecipe
     from budgetseg.supervoxels.tiers import tier_named
 
     names = None if descriptors is None else parse_names(descriptors)
-    plan = Plan(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
+    plan = Description(dataset, root, (split,), names, networks, per_frame, tier_named(tier).name)
     recipe = TrainRecipe(
         classifiers=ClassifierRecipe(balance=balance),
         crf=CrfRecipe(balance=balance, n_rounds=rounds),

@@ -37,7 +37,7 @@ def train_network(
     Needs PyTorch: pip install 'budgetseg[train]'. A second start goes on after the last finished network.
     """
     from budgetseg.datasets import open_dataset
-    from budgetseg.networks.recipe import Recipe
+    from budgetseg.networks.recipe import NetworkRecipe
 
     try:
         from budgetseg.networks.fit import fit_networks, footage_of
@@ -48,6 +48,6 @@ def train_network(
     check_device(device)
     source = open_dataset(dataset, root)
     footage = footage_of(source.videos(split))
-    recipe = Recipe(n_steps=steps, seed=seed, device=device, int8=int8)
+    recipe = NetworkRecipe(n_steps=steps, seed=seed, device=device, int8=int8)
     fit_networks(footage, source.classes, output, recipe, folds, lambda line: typer.echo(line, err=True))
     typer.echo(f"Networks are in {output}")

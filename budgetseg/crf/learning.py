@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budgetseg.crf.expansion import expand
-from budgetseg.crf.potentials import LEAST, Crf, Evidence, importance, make_potentials
+from budgetseg.crf.potentials import LEAST, Crf, Nodes, importance, make_potentials
 from budgetseg.crf.problem import Problem, edge_energies
 from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
-__all__ = ["Example", "Recipe", "learn_crf", "potts"]
+__all__ = ["CrfRecipe", "Example", "learn_crf", "potts"]
 
 NEVER = np.float32(1e3)  # energy of a label that is known to be wrong, for a supervoxel of mean size or less
 
@@ -32,13 +32,13 @@ class Example:
     truth : (N, L) labelled pixels of each class
     """
 
-    evidence: Evidence
+    evidence: Nodes
     graph: Graph
     truth: Int64
 
 
 @dataclass(frozen=True)
-class Recipe:
+class CrfRecipe:
     """How to learn.
 
     Attributes
@@ -63,7 +63,7 @@ def potts(expected: Float32, price: float = 0.1, contrast: float = 3.0) -> Crf:
 
 
 def learn_crf(
-    start: Crf, examples: Sequence[Example], recipe: Recipe, advance: Callable[[int], None] = lambda _: None
+    start: Crf, examples: Sequence[Example], recipe: CrfRecipe, advance: Callable[[int], None] = lambda _: None
 ) -> Crf:
     """The model after all rounds, averaged over the second half of them; `advance` is told of every round."""
     prior = sum(example.truth.sum(axis=0) for example in examples)

@@ -14,7 +14,7 @@ from budgetseg.crf.kernels import kernel, loose
 from budgetseg.crf.problem import Problem
 from budgetseg.types import Float32, Graph, Int32, Int64
 
-__all__ = ["Crf", "Evidence", "expected_inputs", "importance", "make_potentials"]
+__all__ = ["Crf", "Nodes", "expected_inputs", "importance", "make_potentials"]
 
 LEAST = 1e-5  # probability; what H excludes may still be outvoted
 
@@ -40,7 +40,7 @@ class Crf:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Nodes:
     """What is known about the supervoxels of a video.
 
     Attributes
@@ -76,7 +76,7 @@ def importance(amounts: Int64) -> Float32:
     return np.asarray(np.sqrt(amounts / amounts.mean()), np.float32)
 
 
-def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
+def make_potentials(crf: Crf, evidence: Nodes, graph: Graph) -> Problem:
     """The energy of a video; larger supervoxels and longer contacts count more."""
     log_p = -np.log(np.maximum(evidence.probabilities, LEAST))
     unary = importance(graph.sizes)[:, None] * (crf.unary_weight * log_p + crf.unary_bias)
@@ -88,7 +88,7 @@ def make_potentials(crf: Crf, evidence: Evidence, graph: Graph) -> Problem:
     return Problem(np.ascontiguousarray(unary, np.float32), graph.edges, tables, table_of, weight, factors, factor_of)
 
 
-def _shared_distances(edges: Int32, evidence: Evidence) -> Float32:
+def _shared_distances(edges: Int32, evidence: Nodes) -> Float32:
     """Half the squared distance over the descriptors of both ends, over the number of those of either, (E,)."""
     found = np.zeros(len(edges), np.float32)
     _compare_ends(edges, evidence.inputs, evidence.subsets, evidence.starts, found)
@@ -102,7 +102,7 @@ def _expected_distances(expected: Float32, n_descriptors: int) -> Float32:
     return found / np.float32(max(n_descriptors, 1))
 
 
-def _missing_distances(edges: Int32, evidence: Evidence, expected: Float32) -> tuple[Int32, Int32, Float32]:
+def _missing_distances(edges: Int32, evidence: Nodes, expected: Float32) -> tuple[Int32, Int32, Float32]:
     """The table of each edge, the rows of both ends, (E, 2), and the rows: distances for every label, (F, L).
 
     Half the squared distance of the other end's descriptors to what is expected (L, d) of a label, over those that an

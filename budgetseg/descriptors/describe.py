@@ -17,13 +17,13 @@ from budgetseg.processes import advance_parent, in_processes
 from budgetseg.supervoxels import segment, usual_density
 from budgetseg.supervoxels.truth import count_labels
 
-__all__ = ["Plan", "count_frames", "describe_dataset", "table_folder"]
+__all__ = ["Description", "count_frames", "describe_dataset", "table_folder"]
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Description:
     """What to describe, and how.
 
     Attributes
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Job:
-    plan: Plan
+    plan: Description
     split: str
     video: str
     folder: Path
@@ -66,7 +66,7 @@ def table_folder(folder: Path, split: str, video: str) -> Path:
 
 
 def describe_dataset(
-    plan: Plan, folder: Path, cores: int = 1, advance: Callable[[int], None] = lambda _: None
+    plan: Description, folder: Path, cores: int = 1, advance: Callable[[int], None] = lambda _: None
 ) -> list[Path]:
     """Tables of all videos of the splits; those that are there already are kept.
 
@@ -92,7 +92,7 @@ def describe_dataset(
     return [table_folder(folder, split, video.name) for split, video in videos]
 
 
-def count_frames(plan: Plan) -> int:
+def count_frames(plan: Description) -> int:
     """Frames that `describe_dataset` will tell of."""
     dataset = open_dataset(plan.dataset, plan.root)
     return sum(video.n_frames for split in dict.fromkeys(plan.splits) for video in dataset.videos(split))
@@ -131,7 +131,7 @@ def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:
     return advance
 
 
-def _settings(plan: Plan, descriptors: Sequence[Descriptor]) -> dict[str, object]:
+def _settings(plan: Description, descriptors: Sequence[Descriptor]) -> dict[str, object]:
     """What tables must agree in to be used together; the names of resources tell one network from another."""
     names = [descriptor.name for descriptor in descriptors]
     resources = sorted({resource.kind for descriptor in descriptors for resource in descriptor.resources})

@@ -19,7 +19,7 @@ from budgetseg.engine.memory import LARGE, made_ready, n_bytes, no_collection, r
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
-from budgetseg.engine.space import Evidence, Space, State
+from budgetseg.engine.space import Evidence, Space, WindowState
 from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import Event, Finish, WindowTrace
 from budgetseg.engine.window import Window
@@ -172,11 +172,11 @@ class _Run:
             yield Window(number, span, reader, span.stop == self.n_frames)
             first, number = span.stop, number + 1
 
-    def _open(self, window: Window) -> tuple[State, Account]:
+    def _open(self, window: Window) -> tuple[WindowState, Account]:
         account = Account(self.clock, self.space.prices, Ledger(None, self.request.scope))
         return self.space.open(window, self.video, self.request, self.plan, account), account
 
-    def _recall(self, state: State, earlier: Earlier, k: int, account: Account) -> None:
+    def _recall(self, state: WindowState, earlier: Earlier, k: int, account: Account) -> None:
         """Know what an earlier run knew of a window; the clock stands still, since that run has paid for it."""
         trace = earlier.windows[k]
         memory = earlier.memory[k] if k < len(earlier.memory) else None
@@ -187,7 +187,7 @@ class _Run:
                 account.ledger.note("what the earlier run had asked was asked again, beside the budget")
         account.ledger.stages.clear()
 
-    def _label_window(self, state: State, window: Window, account: Account, known: Sequence[WindowTrace]) -> int:
+    def _label_window(self, state: WindowState, window: Window, account: Account, known: Sequence[WindowTrace]) -> int:
         """Label a window at every budget; how many of its frames there are."""
         began_s, before = self.clock.now_s(), list(self.ledgers)
         events = list(known[window.number].events) if window.number < len(known) else []
@@ -218,7 +218,7 @@ class _Run:
             self.done.append(_Done(trace, evidence, state.memory()))
         return state.n_frames
 
-    def _spend(self, state: State, account: Account, budget_s: float, end_s: float, events: list[Event]) -> None:
+    def _spend(self, state: WindowState, account: Account, budget_s: float, end_s: float, events: list[Event]) -> None:
         """Algorithm 1, until shortly before a deadline."""
         margins, ledger, began_s = self.space.margins, account.ledger, self.clock.now_s()
         kept_s = margins.reserve_s(budget_s, self.space.prices.slowdown.waiting)
@@ -252,7 +252,7 @@ class _Run:
             ledger.book_source(self.space.sources[source], planned[k], spent[k])
             events.append(Event(place, source, at_s, spent[k], shared[k]))
 
-    def _repeat_window(self, state: State, window: Window, account: Account, trace: WindowTrace) -> None:
+    def _repeat_window(self, state: WindowState, window: Window, account: Account, trace: WindowTrace) -> None:
         evidence: list[Evidence | None] = []
         is_ready, n_done = False, 0
         for j, finish in enumerate(trace.finishes):
@@ -281,7 +281,7 @@ class _Run:
             return np.inf
         return end_s - self.space.margins.finish * self.space.prices.predict(RELEASE, self._pixels_of(window))
 
-    def _budgets_s(self, state: State, window: Window, began_s: float) -> list[float]:
+    def _budgets_s(self, state: WindowState, window: Window, began_s: float) -> list[float]:
         """Seconds of this window at every budget."""
         budgets, scope = self.request.budgets, self.request.scope
         if budgets[0].is_share:
@@ -369,7 +369,7 @@ class _Run:
         ]
 
 
-def _chosen(state: State, left_s: float) -> Batch:
+def _chosen(state: WindowState, left_s: float) -> Batch:
     """The policy of a space: its state has it."""
     return state.choose(left_s)
 

@@ -19,7 +19,7 @@ from budgetseg.timing.prices import Prices
 from budgetseg.types import Batch, Float32, UInt8
 from budgetseg.video import VideoSource
 
-__all__ = ["Evidence", "Space", "State"]
+__all__ = ["Evidence", "Space", "WindowState"]
 
 
 class Evidence(Protocol):
@@ -29,7 +29,7 @@ class Evidence(Protocol):
         """The probability of the label at every pixel, (T, H, W), of frames of a size (H, W)."""
 
 
-class State(Protocol):
+class WindowState(Protocol):
     """What is known of one window; it only grows.
 
     Attributes
@@ -129,5 +129,5 @@ class Space(Protocol):
     def reader(self, video: VideoSource, plan: Plan) -> Reader:
         """Gives the frames of a video that a plan works on."""
 
-    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> State:
+    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> WindowState:
         """The state of a window, before anything is known of it."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from budgetseg.classifiers.fit import Recipe, fit_subsets
+from budgetseg.classifiers.fit import ClassifierRecipe, fit_subsets
 from budgetseg.classifiers.samples import samples_of
 from budgetseg.crf import expand
 from budgetseg.crf.learning import potts
@@ -149,7 +149,7 @@ def _arena(data: Path | None, n: int, model: Model | None) -> Arena:
 def _fitted(table: VideoTable) -> Arena:
     """A table as classifiers see it that have learned from it, out of fold."""
     samples = samples_of([table])
-    fitted = fit_subsets(samples, Recipe(decays=(1e-3,)))
+    fitted = fit_subsets(samples, ClassifierRecipe(decays=(1e-3,)))
     crf = potts(expected_inputs(fitted.classifiers.scaled(samples.values), samples.truth))
     names = tuple(str(label) for label in range(N_LABELS))
     classes = Classes(names, np.zeros((N_LABELS, 3), np.uint8))

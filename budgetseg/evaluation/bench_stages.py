@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import Memory, expand
 from budgetseg.crf.learning import potts
-from budgetseg.crf.potentials import Crf, Evidence, make_potentials
+from budgetseg.crf.potentials import Crf, Nodes, make_potentials
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN, HAND_MADE, open_descriptors
@@ -50,7 +50,7 @@ class Remains:
     prior : (L,)
     """
 
-    evidence: Evidence
+    evidence: Nodes
     crf: Crf
     prior: Float64
 
@@ -70,7 +70,7 @@ def _ask(model: Model, frames: UInt8, supervoxels: Supervoxels, seed: int) -> Re
     values, _ = measure(Scene.of(frames, supervoxels), open_descriptors(h.names, model.networks))
     subsets = _subsets(len(graph), len(h.names), np.random.default_rng(seed))
     said = h.predict(values, place_of(graph), subsets)
-    return Remains(Evidence(said, h.scaled(values), subsets, h.starts), model.crf, h.prior)
+    return Remains(Nodes(said, h.scaled(values), subsets, h.starts), model.crf, h.prior)
 
 
 def _draw(graph: Graph, seed: int) -> Remains:
@@ -84,7 +84,7 @@ def _draw(graph: Graph, seed: int) -> Remains:
     expected = rng.normal(size=(starts[-1], N_LABELS)) * scale[:, None] / 2
     inputs = expected.T[truth] + rng.normal(size=(n, starts[-1])) * scale
     subsets = _subsets(n, len(LENGTHS), rng)
-    evidence = Evidence(probabilities.astype(np.float32), inputs.astype(np.float32), subsets, starts)
+    evidence = Nodes(probabilities.astype(np.float32), inputs.astype(np.float32), subsets, starts)
     prior = np.full(N_LABELS, 1 / N_LABELS)
     return Remains(evidence, potts(expected.astype(np.float32)), prior)
 

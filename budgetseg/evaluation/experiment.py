@@ -13,9 +13,9 @@ import numpy as np
 from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
-from budgetseg.crf.potentials import Evidence, make_potentials
+from budgetseg.crf.potentials import Nodes, make_potentials
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.describe import Plan, describe_dataset
+from budgetseg.descriptors.describe import Description, describe_dataset
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import Accuracy, accuracy_of, confusion_of
@@ -87,7 +87,7 @@ class Experiment:
 
 def evaluate_dataset(
     model: Model,
-    plan: Plan,
+    plan: Description,
     experiment: Experiment,
     output: Path,
     cores: int = 1,
@@ -247,7 +247,7 @@ def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool 
     h = model.classifiers
     said = h.predict(table.values, place_of(table.graph), subsets)
     said = interpolate(said, subsets > 0, table.graph, h.prior)
-    problem = make_potentials(model.crf, Evidence(said, h.scaled(table.values), subsets, h.starts), table.graph)
+    problem = make_potentials(model.crf, Nodes(said, h.scaled(table.values), subsets, h.starts), table.graph)
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
 

@@ -19,7 +19,7 @@ from budgetseg.app.strategy import counted
 from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.datasets.files import FrameFiles
-from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.describe import Description
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
@@ -207,7 +207,7 @@ def check_methods(names: Sequence[str], model: Model) -> tuple[str, ...]:
     return tuple(names)
 
 
-def n_runs(plan: Plan, model: Model, experiment: Experiment) -> int:
+def n_runs(plan: Description, model: Model, experiment: Experiment) -> int:
     """How many times a video is labelled."""
     (split,), n_methods = plan.splits, len(check_methods(experiment.methods, model))
     n_videos = len(open_dataset(plan.dataset, plan.root).videos(split))
@@ -216,7 +216,7 @@ def n_runs(plan: Plan, model: Model, experiment: Experiment) -> int:
 
 def evaluate_wall(
     model: Model,
-    plan: Plan,
+    plan: Description,
     experiment: Experiment,
     output: Path,
     cores: int = 1,

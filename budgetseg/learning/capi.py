@@ -16,17 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from budgetseg.learning.judge import Judge, Player
-from budgetseg.learning.rollouts import Recipe as RolloutRecipe
-from budgetseg.learning.rollouts import Visited, join_visited, roll_out
+from budgetseg.learning.rollouts import RolloutRecipe, Visited, join_visited, roll_out
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.timing.clock import process_s
 from budgetseg.types import Float32, Float64
 
-__all__ = ["Recipe", "Round", "classify", "iterate"]
+__all__ = ["CapiRecipe", "Round", "classify", "iterate"]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class CapiRecipe:
     """How to learn.
 
     Attributes
@@ -76,7 +75,7 @@ def iterate(
     train: Judge,
     held_out: Judge,
     start: Player,
-    recipe: Recipe,
+    recipe: CapiRecipe,
     seed: int = 0,
     tell: Callable[[Round], None] = lambda _: None,
 ) -> Player:

@@ -6,12 +6,12 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.describe import Description
 from budgetseg.descriptors.registry import open_descriptors
 from budgetseg.errors import UsageError
 from budgetseg.learning.stages import Stage
 from budgetseg.networks import NAMES
-from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.recipe import NetworkRecipe
 
 __all__ = ["N_FOLDS", "with_networks"]
 
@@ -19,7 +19,7 @@ N_FOLDS = 4
 """Fold networks, which describe the frames that the others have learned from."""
 
 
-def with_networks(plan: Plan, folder: Path, recipe: Recipe, cores: int, stage: Stage) -> Plan:
+def with_networks(plan: Description, folder: Path, recipe: NetworkRecipe, cores: int, stage: Stage) -> Description:
     """The plan with networks: its own, or those of its dataset, trained into `folder` if it asks for any.
 
     Networks that are there already are not trained again.

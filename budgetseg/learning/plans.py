@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetseg.baselines.static import Recipe, best_plan
+from budgetseg.baselines.static import PlanRecipe, best_plan
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
@@ -57,7 +57,7 @@ def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def choose_plans(
-    learned: Learned, recipe: Recipe, store: Path, cores: int, advance: Callable[[int], None] = lambda _: None
+    learned: Learned, recipe: PlanRecipe, store: Path, cores: int, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[StaticPlan, ...]:
     """The best plan of either form for every budget, with and without networks, under shared and unshared costs.
 

@@ -19,13 +19,12 @@ from safetensors.numpy import load_file, save_file
 
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_folder
-from budgetseg.learning.capi import Recipe as CapiRecipe
-from budgetseg.learning.capi import iterate
+from budgetseg.learning.capi import CapiRecipe, iterate
 from budgetseg.learning.gains import LEAST, Gains, find_gains
 from budgetseg.learning.journal import Journal, plot_rounds
 from budgetseg.learning.judge import SMALL, Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
-from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.learning.uses import N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
 from budgetseg.models.bundle import Model
 from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
@@ -36,7 +35,7 @@ from budgetseg.simulate import Arena
 from budgetseg.simulate.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["Recipe", "first_player", "first_policy", "judge_of", "judges_of", "learn_policies", "n_policies"]
+__all__ = ["PolicyRecipe", "first_player", "first_policy", "judge_of", "judges_of", "learn_policies", "n_policies"]
 
 CLIP, LONG = 1500, 6000
 """Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
@@ -65,7 +64,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PolicyRecipe:
     """How to learn policies.
 
     Attributes
@@ -88,17 +87,17 @@ class Recipe:
             for name in set(wanted) - set(known):
                 raise UsageError(f"no policies for '{name}'; choose from {', '.join(known)}")
 
-    def within(self, limit_s: float) -> "Recipe":
+    def within(self, limit_s: float) -> "PolicyRecipe":
         """The same with so many seconds of computing for a policy."""
         return replace(self, capi=replace(self.capi, limit_s=limit_s))
 
 
-def n_policies(names: Sequence[str], recipe: Recipe) -> int:
+def n_policies(names: Sequence[str], recipe: PolicyRecipe) -> int:
     """How many policies a model with these descriptors gets."""
     return len(recipe.costs) * len(_wanted(names, recipe))
 
 
-def _wanted(names: Sequence[str], recipe: Recipe) -> list[tuple[str, tuple[str, ...]]]:
+def _wanted(names: Sequence[str], recipe: PolicyRecipe) -> list[tuple[str, tuple[str, ...]]]:
     """Methods and the descriptors of each; the random order, as in the paper, is for hand-made ones alone."""
     pairs = [(method, among) for method in recipe.methods for among in variants_of(names)]
     return [pair for pair in pairs if pair[0] != "budget-rndrnk" or pair[1] == variants_of(names)[0]]
@@ -106,7 +105,7 @@ def _wanted(names: Sequence[str], recipe: Recipe) -> list[tuple[str, tuple[str, 
 
 def learn_policies(
     learned: Learned,
-    recipe: Recipe,
+    recipe: PolicyRecipe,
     folder: Path,
     cores: int,
     advance: Callable[[int], None] = lambda _: None,
@@ -192,7 +191,7 @@ def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
     return LinearPolicy(weights, extended=True)
 
 
-def _learn(whole: Judge, gains: Gains, method: str, recipe: Recipe, journal: Journal) -> LearnedPolicy:
+def _learn(whole: Judge, gains: Gains, method: str, recipe: PolicyRecipe, journal: Journal) -> LearnedPolicy:
     """From gain per cost in the videos of a judge."""
     first = first_player(whole, method, gains)
     train, held_out = judges_of(whole.arenas, whole.names, whole.balance, whole.cores)

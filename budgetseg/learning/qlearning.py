@@ -22,7 +22,7 @@ from budgetseg.learning.plans import Learned, mark_of, variants_of
 from budgetseg.policy.state import full_cost
 from budgetseg.policy.static import COSTS
 from budgetseg.policy.steps import uniform
-from budgetseg.policy.whole import N_BINS, WholePolicy
+from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena, reward, worth_of
 from budgetseg.simulate.script import Script, follow
 from budgetseg.types import Float32, Float64, Int64
@@ -140,7 +140,7 @@ def learn_values(outcomes: Outcomes, n_episodes: int = N_EPISODES, seed: int = 0
     """Values of a `WholePolicy`, as gains over everything computed; where it never was, those of the nearest budget."""
     n_sets = outcomes.costs.shape[1]
     d = n_sets.bit_length() - 1
-    values, visits = np.zeros((n_sets, N_BINS, d + 1)), np.zeros((n_sets, N_BINS, d + 1), np.int64)
+    values, visits = np.zeros((n_sets, N_LEVELS, d + 1)), np.zeros((n_sets, N_LEVELS, d + 1), np.int64)
     # Counted from the same place in all videos, which changes no decision, and times V, so that means are of the score.
     gains = len(outcomes.scores) * (outcomes.scores - outcomes.scores[:, -1:])
     _learn(outcomes.costs, gains, n_episodes, np.uint64(seed), values, visits)

@@ -14,11 +14,11 @@ from budgetseg.simulate import Arena, act, advance, play, reward
 from budgetseg.simulate.simulate import play_out
 from budgetseg.types import Bool, Float32, Float64, Int32
 
-__all__ = ["Recipe", "Visited", "join_visited", "roll_out"]
+__all__ = ["RolloutRecipe", "Visited", "join_visited", "roll_out"]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RolloutRecipe:
     """How much to try.
 
     Attributes
@@ -55,7 +55,7 @@ def join_visited(parts: Sequence[Visited]) -> Visited:
     return Visited(np.concatenate([part.features for part in parts]), np.concatenate([part.scores for part in parts]))
 
 
-def roll_out(judge: Judge, player: Player, trials: Sequence[Trial], recipe: Recipe) -> Visited:
+def roll_out(judge: Judge, player: Player, trials: Sequence[Trial], recipe: RolloutRecipe) -> Visited:
     """States on the way of a player through trials, every allowed action of each tried to the end."""
     with ThreadPoolExecutor(judge.cores) as pool:
         return join_visited(list(pool.map(lambda trial: _Run(judge, player, trial, recipe).visited(), trials)))
@@ -64,7 +64,7 @@ def roll_out(judge: Judge, player: Player, trials: Sequence[Trial], recipe: Reci
 class _Run:
     """One run and the branches off it."""
 
-    def __init__(self, judge: Judge, player: Player, trial: Trial, recipe: Recipe) -> None:
+    def __init__(self, judge: Judge, player: Player, trial: Trial, recipe: RolloutRecipe) -> None:
         self._player, self._recipe, self._worth = player, recipe, judge.worth
         self._arena: Arena = judge.arenas[trial.arena]
         budget_s = trial.fraction * judge.full_s[trial.arena]

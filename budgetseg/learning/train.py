@@ -17,27 +17,24 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from budgetseg.baselines.static import Recipe as PlanRecipe
-from budgetseg.classifiers.fit import Fitted, fit_subsets, n_fits
-from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
+from budgetseg.baselines.static import PlanRecipe
+from budgetseg.classifiers.fit import ClassifierRecipe, Fitted, fit_subsets, n_fits
 from budgetseg.classifiers.samples import Samples, samples_of
 from budgetseg.classifiers.subsets import SubsetClassifiers
-from budgetseg.crf.learning import Example, learn_crf, potts
-from budgetseg.crf.learning import Recipe as CrfRecipe
-from budgetseg.crf.potentials import Crf, Evidence, expected_inputs
+from budgetseg.crf.learning import CrfRecipe, Example, learn_crf, potts
+from budgetseg.crf.potentials import Crf, Nodes, expected_inputs
 from budgetseg.datasets import open_dataset
-from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset
+from budgetseg.descriptors.describe import Description, count_frames, describe_dataset
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
-from budgetseg.learning.policies import Recipe as PolicyRecipe
-from budgetseg.learning.policies import learn_policies, n_policies
+from budgetseg.learning.policies import PolicyRecipe, learn_policies, n_policies
 from budgetseg.learning.qlearning import learn_wholes, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
-from budgetseg.networks.recipe import Recipe as NetworkRecipe
+from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.types import Float32
 
 __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
@@ -82,7 +79,7 @@ class Report:
 
 
 def train_model(
-    plan: Plan,
+    plan: Description,
     output: Path,
     work: Path,
     recipe: TrainRecipe,
@@ -129,7 +126,7 @@ def _try_out(folder: Path) -> None:
         raise _EnoughError
 
 
-def _describe(plan: Plan, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:
+def _describe(plan: Description, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:
     advance = stage("describe", count_frames(plan), "frames")
     return [read_table(place) for place in describe_dataset(plan, folder, cores, advance)]
 
@@ -191,6 +188,6 @@ def learning_examples(tables: Sequence[VideoTable], samples: Samples, fitted: Fi
         mine = np.flatnonzero(samples.video == video)
         for subset in sorted({hand_made, h.n_subsets - 1} - {0}):
             subsets = np.full(len(mine), subset, np.int32)
-            evidence = Evidence(np.array(fitted.out_of_fold[mine, subset]), inputs[mine], subsets, h.starts)
+            evidence = Nodes(np.array(fitted.out_of_fold[mine, subset]), inputs[mine], subsets, h.starts)
             examples.append(Example(evidence, table.graph, table.truth))
     return examples

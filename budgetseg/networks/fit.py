@@ -17,7 +17,7 @@ from budgetseg.networks.card import Card
 from budgetseg.networks.export import export_onnx
 from budgetseg.networks.folds import frame_folds
 from budgetseg.networks.quantize import quantize
-from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.networks.run import at_size
 from budgetseg.networks.seen import CARD, NO_FOLD, seen_frames
 from budgetseg.networks.training import train_networks
@@ -52,7 +52,7 @@ def fit_networks(
     footage: Sequence[Footage],
     classes: Classes,
     folder: Path,
-    recipe: Recipe,
+    recipe: NetworkRecipe,
     n_folds: int = 0,
     say: Say = print,
     advance: Advance = lambda _: None,
@@ -85,7 +85,7 @@ def fit_networks(
         _fit_one(frames[kept], labels[kept], n_labels, folder / f"fold-{fold}", own_recipe, say, advance)
 
 
-def _told(recipe: Recipe) -> dict[str, Any]:
+def _told(recipe: NetworkRecipe) -> dict[str, Any]:
     """For `networks.json`, without what is as it always was: networks of earlier versions need not be trained again."""
     told = {**asdict(recipe), "time_limit_s": None}
     return told if recipe.int8 else {name: value for name, value in told.items() if name != "int8"}
@@ -126,7 +126,7 @@ def _forget_networks(folder: Path) -> None:
 
 
 def _fit_one(
-    frames: UInt8, labels: UInt8, n_labels: int, folder: Path, recipe: Recipe, say: Say, advance: Advance
+    frames: UInt8, labels: UInt8, n_labels: int, folder: Path, recipe: NetworkRecipe, say: Say, advance: Advance
 ) -> None:
     if all((folder / name).exists() for name in FILES):
         say(f"{folder}: already trained")

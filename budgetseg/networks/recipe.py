@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Recipe"]
+__all__ = ["NetworkRecipe"]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class NetworkRecipe:
     """How to train.
 
     Attributes

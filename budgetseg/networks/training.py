@@ -12,7 +12,7 @@ from budgetseg.errors import UsageError
 from budgetseg.networks import MEAN, STD
 from budgetseg.networks.architecture import LARGE, SMALL, Network
 from budgetseg.networks.augment import random_views
-from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.types import IGNORE, UInt8
 
@@ -31,7 +31,7 @@ def train_networks(
     frames: UInt8,
     labels: UInt8,
     n_labels: int,
-    recipe: Recipe,
+    recipe: NetworkRecipe,
     say: Callable[[str], None] = print,
     advance: Callable[[int], None] = lambda _: None,
     clock: Clock | None = None,
@@ -107,7 +107,7 @@ def _learner(
     return replay
 
 
-def _schedule(recipe: Recipe, clock: Clock) -> Iterator[tuple[int, float]]:
+def _schedule(recipe: NetworkRecipe, clock: Clock) -> Iterator[tuple[int, float]]:
     """Steps and the share of the training done, by count or by time, whichever runs out first."""
     for step in range(recipe.n_steps):
         done = max(step / recipe.n_steps, clock.now_s() / recipe.time_limit_s)

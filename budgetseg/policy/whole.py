@@ -9,9 +9,9 @@ from budgetseg.errors import UsageError
 from budgetseg.policy.static import COSTS
 from budgetseg.types import Float32
 
-__all__ = ["N_BINS", "WholePolicy", "whole_policy_for"]
+__all__ = ["N_LEVELS", "WholePolicy", "whole_policy_for"]
 
-N_BINS = 101
+N_LEVELS = 101
 """Parts that the budget left is told apart by: hundredths of the full cost, and all of it or more."""
 
 
@@ -23,7 +23,7 @@ class WholePolicy:
     ----------
     among : names of the D descriptors
     costs : "shared" or "unshared", that it was learned under
-    values : (2^D, N_BINS, D + 1) float32, by the descriptors there as bits, the budget left, and the next descriptor;
+    values : (2^D, N_LEVELS, D + 1) float32, by the descriptors there as bits, the budget left, and the next descriptor;
         the last is for none
     """
 
@@ -33,8 +33,8 @@ class WholePolicy:
 
     def __post_init__(self) -> None:
         d = len(self.among)
-        if self.values.shape != (1 << d, N_BINS, d + 1) or not np.isfinite(self.values).all():
-            raise UsageError(f"values must be ({1 << d}, {N_BINS}, {d + 1}) and finite. Got {self.values.shape}")
+        if self.values.shape != (1 << d, N_LEVELS, d + 1) or not np.isfinite(self.values).all():
+            raise UsageError(f"values must be ({1 << d}, {N_LEVELS}, {d + 1}) and finite. Got {self.values.shape}")
         if self.costs not in COSTS:
             raise UsageError(f"no costs '{self.costs}'; choose from {', '.join(COSTS)}")
 
@@ -53,7 +53,7 @@ class WholePolicy:
 
 def bin_of(left: float) -> int:
     """Which part a share of the full cost belongs to."""
-    return int(min(max(left, 0.0), 1.0) * (N_BINS - 1))
+    return int(min(max(left, 0.0), 1.0) * (N_LEVELS - 1))
 
 
 def whole_policy_for(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from budgetseg.app.export.run import FinishedRun
 from budgetseg.app.state import read_state
 from budgetseg.report.arrays import packed
-from budgetseg.spaces.regions.evidence import Memory
+from budgetseg.spaces.regions.evidence import WindowMemory
 from budgetseg.types import Float32, Int32, Int64, UInt8
 from budgetseg.video import read_index_png
 
@@ -33,7 +33,7 @@ class _Regions:
     starts : number of the first supervoxel of each, and of that one
     """
 
-    windows: Sequence[Memory]
+    windows: Sequence[WindowMemory]
     starts: Int64
 
     def at(self, number: int, stride: int, size: Size) -> Int32:

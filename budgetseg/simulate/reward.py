@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budgetseg.crf import Memory, expand
-from budgetseg.crf.potentials import Evidence, make_potentials
+from budgetseg.crf.potentials import Nodes, make_potentials
 from budgetseg.crf.problem import Problem
 from budgetseg.policy.state import State
 from budgetseg.simulate.arena import Arena
@@ -52,7 +52,7 @@ def problem_of(arena: Arena, state: State) -> Problem:
     """The energies that a state leads to if nothing more is computed."""
     h = arena.model.classifiers
     said = interpolate(state.said, state.subsets > 0, arena.neighbours, h.prior)
-    return make_potentials(arena.model.crf, Evidence(said, arena.inputs, state.subsets, h.starts), arena.graph)
+    return make_potentials(arena.model.crf, Nodes(said, arena.inputs, state.subsets, h.starts), arena.graph)
 
 
 def worth_of(truth: Int64, balance: float = 0.0) -> Float64:

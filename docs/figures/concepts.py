@@ -15,12 +15,12 @@ from PIL import Image
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.core import Scene
-from budgetseg.descriptors.describe import Plan, describe_dataset
+from budgetseg.descriptors.describe import Description, describe_dataset
 from budgetseg.descriptors.live import LiveDescriptors
 from budgetseg.descriptors.registry import HAND_MADE, open_descriptors
 from budgetseg.descriptors.table import read_table
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.learning.policies import Recipe as PolicyRecipe
+from budgetseg.learning.policies import PolicyRecipe
 from budgetseg.learning.train import TrainRecipe, train_model
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import learned_for
@@ -47,7 +47,7 @@ class Street:
 
     def __init__(self, work: Path) -> None:
         self.model = _train(work)
-        plan = Plan("synthetic", None, ("test",), HAND_MADE, tier=TIER)
+        plan = Description("synthetic", None, ("test",), HAND_MADE, tier=TIER)
         self.table = read_table(describe_dataset(plan, work / "test", 2)[STREET])
         self.arena = Arena.of(self.model, self.table)
         self.video = open_dataset("synthetic").videos("test")[STREET].video()
@@ -82,7 +82,7 @@ class Street:
 def _train(work: Path) -> Model:
     if not (work / "model").exists():
         policies = PolicyRecipe(methods=(METHOD,), costs=("shared",)).within(90)
-        plan = Plan("synthetic", None, ("train",), HAND_MADE, tier=TIER)
+        plan = Description("synthetic", None, ("train",), HAND_MADE, tier=TIER)
         train_model(plan, work / "model", work, TrainRecipe(policies=policies), cores=2, tell=print)
     return load_model(work / "model")
 

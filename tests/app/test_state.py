@@ -8,16 +8,16 @@ import pytest
 from budgetseg.app.state import FIELDS, GRAPH, STATE, read_confidence, read_state, write_confidence, write_state
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
-from budgetseg.spaces.regions.evidence import Memory
+from budgetseg.spaces.regions.evidence import WindowMemory
 from budgetseg.supervoxels import segment
 
 
-def made(seed: int) -> Memory:
+def made(seed: int) -> WindowMemory:
     rng = np.random.default_rng(seed)
     supervoxels = segment(render(seed, 5, (64, 48))[0].frames, 30, "fast")
     n = len(supervoxels)
     subsets = rng.integers(0, 4, n).astype(np.int32)
-    return Memory(supervoxels, subsets, rng.random((n, 3), np.float32), rng.random((n, 7), np.float32))
+    return WindowMemory(supervoxels, subsets, rng.random((n, 3), np.float32), rng.random((n, 7), np.float32))
 
 
 def test_windows_come_back_as_they_were(tmp_path: Path) -> None:

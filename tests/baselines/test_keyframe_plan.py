@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs, plan_keyframes
+from budgetseg.baselines.keyframe_plan import COPY, FLOW, KeyframeCosts, plan_keyframes
 from budgetseg.errors import UsageError
 
-COSTS = Costs(network_s=0.010, flow_s=0.001, copy_s=0.00002)
+COSTS = KeyframeCosts(network_s=0.010, flow_s=0.001, copy_s=0.00002)
 seconds = st.floats(1e-5, 0.1)
 
 
-@given(st.integers(1, 500), st.floats(1e-4, 20), st.builds(Costs, seconds, seconds, seconds))
+@given(st.integers(1, 500), st.floats(1e-4, 20), st.builds(KeyframeCosts, seconds, seconds, seconds))
 def test_a_plan_fits_or_is_the_least_and_one_key_frame_more_does_not_fit(
-    n_frames: int, budget_s: float, costs: Costs
+    n_frames: int, budget_s: float, costs: KeyframeCosts
 ) -> None:
     plan = plan_keyframes(n_frames, budget_s, costs)
     other_s = costs.flow_s if plan.carry == FLOW else costs.copy_s
@@ -52,4 +52,4 @@ def test_a_budget_below_one_key_frame_still_gets_one_and_says_that_it_does_not_f
 
 def test_costs_of_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="more than 0 s"):
-        Costs(0.01, 0.0, 0.001)
+        KeyframeCosts(0.01, 0.0, 0.001)

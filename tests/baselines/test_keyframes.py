@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from budgetseg.baselines.keyframe_plan import COPY, FLOW, Costs
+from budgetseg.baselines.keyframe_plan import COPY, FLOW, KeyframeCosts
 from budgetseg.baselines.keyframes import (
     KeyframeRun,
     key_frames,
@@ -28,7 +28,7 @@ from budgetseg.video import VideoSource, open_video
 from tests.baselines.worlds import knowing, moving
 
 NETWORK_S, FLOW_S = 0.010, 0.001
-COSTS = Costs(NETWORK_S, FLOW_S, 1e-6)
+COSTS = KeyframeCosts(NETWORK_S, FLOW_S, 1e-6)
 
 
 class Timeline:

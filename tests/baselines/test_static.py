@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.baselines import static
-from budgetseg.baselines.static import Recipe, best_plan, plans_among, run_plan
+from budgetseg.baselines.static import PlanRecipe, best_plan, plans_among, run_plan
 from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
 from budgetseg.policy.steps import ORDERS
@@ -21,7 +21,7 @@ def arenas() -> list[Arena]:
     return [random_arena(n, seed) for seed, n in enumerate((50, 20, 30))]
 
 
-def score(arenas: list[Arena], names: tuple[str, ...], order: str, fraction: float, recipe: Recipe) -> float:
+def score(arenas: list[Arena], names: tuple[str, ...], order: str, fraction: float, recipe: PlanRecipe) -> float:
     """Plainly: the accuracy of a plan over the pixels of all videos, averaged over seeds."""
     truth = np.concatenate([arena.truth for arena in arenas])
     (plan,) = [one for one in plans_among(NAMES, fraction) if (one.descriptors, one.order) == (names, order)]
@@ -50,7 +50,7 @@ def test_the_best_plain_plan_is_the_best_of_the_plain_ones_in_all_videos(
 ) -> None:
     monkeypatch.setattr(static, "FEW", 20)  # the smallest video alone prefers another
     monkeypatch.setattr(static, "FINALISTS", 1)
-    recipe, worth = Recipe(0.0, 1), worth_of(np.concatenate([arena.truth for arena in arenas]), 0.0)
+    recipe, worth = PlanRecipe(0.0, 1), worth_of(np.concatenate([arena.truth for arena in arenas]), 0.0)
     ends = [
         [(arena, run_plan(arena, plan, 0.3 * arena.full_s(NAMES))) for arena in arenas]
         for plan in plans_among(NAMES, 0.3, rest=False)
@@ -63,8 +63,8 @@ def test_the_best_plain_plan_is_the_best_of_the_plain_ones_in_all_videos(
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.3])
-@pytest.mark.parametrize("recipe", [Recipe(0.0, 1), Recipe(1.0, 1)])
-def test_no_plan_scores_higher(arenas: list[Arena], fraction: float, recipe: Recipe) -> None:
+@pytest.mark.parametrize("recipe", [PlanRecipe(0.0, 1), PlanRecipe(1.0, 1)])
+def test_no_plan_scores_higher(arenas: list[Arena], fraction: float, recipe: PlanRecipe) -> None:
     best = best_plan(arenas, NAMES, fraction, recipe, cores=2)
     scores = [score(arenas, plan.descriptors, plan.order, fraction, recipe) for plan in plans_among(NAMES, fraction)]
     assert best.score == pytest.approx(max(scores))
@@ -88,7 +88,7 @@ def test_all_plans_are_tried_once_on_the_smallest_videos_and_the_best_of_them_on
     monkeypatch.setattr(static, "FINALISTS", 3)
     monkeypatch.setattr(static, "run_plan", run)
     plans = plans_among(NAMES, 0.1)
-    best = best_plan(arenas, NAMES, 0.1, Recipe(0.0, 2))
+    best = best_plan(arenas, NAMES, 0.1, PlanRecipe(0.0, 2))
     monkeypatch.setattr(static, "run_plan", run_plan)
     worth = worth_of(np.concatenate([arena.truth for arena in arenas]))
 

@@ -5,7 +5,7 @@ import pytest
 
 from budgetseg.baselines.wholes import run_wholes
 from budgetseg.policy.state import LEFT_S, SPENT_S
-from budgetseg.policy.whole import N_BINS, WholePolicy
+from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena
 from tests.simulate.arenas import NAMES, random_arena
 
@@ -20,7 +20,7 @@ def arena(request: pytest.FixtureRequest) -> Arena:
 
 
 def policy_of(seed: int, costs: str) -> WholePolicy:
-    values = np.random.default_rng(seed).normal(size=(8, N_BINS, 4)).astype(np.float32)
+    values = np.random.default_rng(seed).normal(size=(8, N_LEVELS, 4)).astype(np.float32)
     return WholePolicy(AMONG, costs, values)
 
 
@@ -67,7 +67,7 @@ def test_its_other_form_spends_the_rest_on_what_it_still_wants_for_random_superv
 
 
 def test_the_rest_goes_to_other_supervoxels_with_another_seed(arena: Arena) -> None:
-    policy = WholePolicy(AMONG, arena.pricing, np.tile(np.array([0, 0, 1, 0], np.float32), (8, N_BINS, 1)))
+    policy = WholePolicy(AMONG, arena.pricing, np.tile(np.array([0, 0, 1, 0], np.float32), (8, N_LEVELS, 1)))
     ends = [run_wholes(arena, policy, 0.1 * arena.full_s(AMONG), seed, rest=True).subsets for seed in range(20)]
     assert all(set(end.tolist()) == {0, 4} for end in ends)
     assert np.mean(np.any([end > 0 for end in ends], axis=0)) > 0.8
@@ -75,7 +75,7 @@ def test_the_rest_goes_to_other_supervoxels_with_another_seed(arena: Arena) -> N
 
 def test_times_are_told(arena: Arena) -> None:
     times_s = np.full(arena.world.private_s.shape, np.nan)
-    policy = WholePolicy(AMONG, arena.pricing, np.tile(np.array([1, 3, 2, 0], np.float32), (8, N_BINS, 1)))
+    policy = WholePolicy(AMONG, arena.pricing, np.tile(np.array([1, 3, 2, 0], np.float32), (8, N_LEVELS, 1)))
     state = run_wholes(arena, policy, np.inf, times_s=times_s)
     assert np.isfinite(times_s[:, [0, 2, 3]]).all()
     assert np.isnan(times_s[:, [1, 4]]).all()

@@ -7,14 +7,14 @@ import pytest
 
 from budgetseg.classifiers import Samples
 from budgetseg.classifiers.calibration import expected_calibration_error
-from budgetseg.classifiers.fit import Fitted, Recipe, _loss, _sharpness, favour_of, fit_subsets, n_fits
+from budgetseg.classifiers.fit import ClassifierRecipe, Fitted, _loss, _sharpness, favour_of, fit_subsets, n_fits
 from budgetseg.classifiers.logistic import softmax
 from budgetseg.errors import UsageError
 from budgetseg.types import Float32, Float64, Int64
 
 N_LABELS = 3
-PLAIN = Recipe(balance=0)
-ONE = Recipe(decays=(1e-4,), balance=0)
+PLAIN = ClassifierRecipe(balance=0)
+ONE = ClassifierRecipe(decays=(1e-4,), balance=0)
 
 
 def labelled(values: dict[str, Float32], labels: Int64, seed: int = 0, n_labels: int = N_LABELS) -> Samples:
@@ -60,7 +60,7 @@ def fitted(samples: Samples) -> Fitted:
 
 def test_knowing_rows_by_heart_does_not_help_out_of_fold() -> None:
     samples = by_heart()
-    fitted = fit_subsets(samples, Recipe(decays=(1e-5,)))
+    fitted = fit_subsets(samples, ClassifierRecipe(decays=(1e-5,)))
     right = samples.truth.argmax(axis=1)
     seen = fitted.classifiers.predict_all(samples.values, samples.place)[:, 1]
     assert (seen.argmax(axis=1) == right).all()
@@ -83,7 +83,7 @@ def test_every_subset_speaks_of_every_supervoxel(samples: Samples, fitted: Fitte
     assert fitted.out_of_fold.dtype == np.float32
     assert np.allclose(fitted.out_of_fold.sum(axis=2), 1, atol=1e-5)
     assert fitted.classifiers.names == ("colour", "hog")
-    assert set(fitted.decays) <= set(Recipe().decays)
+    assert set(fitted.decays) <= set(ClassifierRecipe().decays)
 
 
 def test_more_descriptors_say_more(samples: Samples, fitted: Fitted) -> None:
@@ -116,7 +116,7 @@ def test_the_temperature_undoes_overconfidence(samples: Samples, fitted: Fitted)
 
 
 def test_one_core_and_two_learn_the_same() -> None:
-    samples, recipe = drawn(300), Recipe(most_rows=150)
+    samples, recipe = drawn(300), ClassifierRecipe(most_rows=150)
     one, two = fit_subsets(samples, recipe, cores=1), fit_subsets(samples, recipe, cores=2)
     assert np.array_equal(one.out_of_fold, two.out_of_fold)
     assert np.array_equal(one.classifiers.weights, two.classifiers.weights)
@@ -126,26 +126,30 @@ def test_one_core_and_two_learn_the_same() -> None:
 
 def test_the_seed_draws_the_rows() -> None:
     samples = drawn(300)
-    one, two, again = (fit_subsets(samples, Recipe((1e-4,), 100, seed=seed)).out_of_fold for seed in (0, 1, 0))
+    one, two, again = (
+        fit_subsets(samples, ClassifierRecipe((1e-4,), 100, seed=seed)).out_of_fold for seed in (0, 1, 0)
+    )
     assert np.array_equal(one, again)
     assert not np.array_equal(one, two)
 
 
-@pytest.mark.parametrize("recipe", [Recipe(), ONE])
-def test_progress_is_told_as_often_as_promised(recipe: Recipe) -> None:
+@pytest.mark.parametrize("recipe", [ClassifierRecipe(), ONE])
+def test_progress_is_told_as_often_as_promised(recipe: ClassifierRecipe) -> None:
     told: list[int] = []
     fit_subsets(drawn(100), recipe, cores=2, advance=told.append)
     assert sum(told) == n_fits(2, 4, recipe)
 
 
 def test_stronger_decay_is_chosen_where_there_is_nothing_to_learn() -> None:
-    assert fit_subsets(by_heart(), Recipe(decays=(1e-1, 1e-5))).decays[0] == 1e-1
+    assert fit_subsets(by_heart(), ClassifierRecipe(decays=(1e-1, 1e-5))).decays[0] == 1e-1
 
 
 def test_a_class_that_never_occurs_gets_no_probability_however_flat_the_rest() -> None:
     known = by_heart()
     truth = np.pad(known.truth, ((0, 0), (0, 1)))
-    fitted = fit_subsets(Samples(known.values, known.place, truth, known.fold, known.video), Recipe(decays=(1e-5,)))
+    fitted = fit_subsets(
+        Samples(known.values, known.place, truth, known.fold, known.video), ClassifierRecipe(decays=(1e-5,))
+    )
     assert fitted.out_of_fold[:, 1, 3].max() < 1e-9
     assert fitted.classifiers.predict_all(known.values, known.place)[..., 3].max() < 1e-9
     assert fitted.classifiers.prior.tolist()[3] == 0
@@ -219,7 +223,7 @@ def test_rare_classes_are_favoured_absent_ones_are_not_and_less_where_a_network_
 
 def test_what_is_favoured_is_said_more_often_and_can_be_taken_back() -> None:
     samples = drawn(1000)
-    plain, tilted = (fit_subsets(samples, Recipe((1e-3,), balance=balance)) for balance in (0, 1))
+    plain, tilted = (fit_subsets(samples, ClassifierRecipe((1e-3,), balance=balance)) for balance in (0, 1))
     rare = plain.classifiers.prior.argmin()
     assert tilted.out_of_fold[..., rare].mean() > plain.out_of_fold[..., rare].mean()
     assert tilted.calibration_error == plain.calibration_error

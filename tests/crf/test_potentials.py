@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetseg.crf import expand
-from budgetseg.crf.potentials import Crf, Evidence, expected_inputs, make_potentials
+from budgetseg.crf.potentials import Crf, Nodes, expected_inputs, make_potentials
 from budgetseg.crf.problem import Problem, without_factors
 from budgetseg.types import Float64, Graph
 from tests.crf.problems import few
@@ -29,7 +29,7 @@ def random_crf(seed: int) -> Crf:
     return Crf(parts[0], parts[1], parts[2], float(rng.choice([0, 0.5, 2])), parts[3])
 
 
-def random_evidence(n: int, case: str, seed: int) -> Evidence:
+def random_evidence(n: int, case: str, seed: int) -> Nodes:
     """Probabilities, some of them zero; inputs are nonsense where they were not computed."""
     rng = np.random.default_rng(seed)
     subsets = rng.choice(CASES[case], n).astype(np.int32)
@@ -38,10 +38,10 @@ def random_evidence(n: int, case: str, seed: int) -> Evidence:
         inputs[subsets >> d & 1 == 0, STARTS[d] : STARTS[d + 1]] = np.nan
     probabilities = rng.dirichlet(np.full(N_LABELS, 0.3), n).astype(np.float32)
     probabilities[0] = np.eye(N_LABELS)[0]
-    return Evidence(probabilities, inputs, subsets, STARTS)
+    return Nodes(probabilities, inputs, subsets, STARTS)
 
 
-def plain_table(crf: Crf, evidence: Evidence, i: int, j: int) -> Float64:
+def plain_table(crf: Crf, evidence: Nodes, i: int, j: int) -> Float64:
     """Price times similarity, for each pair of labels (L, L)."""
     either = int(evidence.subsets[i] | evidence.subsets[j]) or 0b111
 

@@ -15,7 +15,7 @@ import pytest
 
 from budgetseg.datasets import open_dataset
 from budgetseg.descriptors import describe
-from budgetseg.descriptors.describe import Plan, count_frames, describe_dataset, table_folder
+from budgetseg.descriptors.describe import Description, count_frames, describe_dataset, table_folder
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.errors import BudgetsegError, DatasetError, ModelError, OutputError, UsageError
 from budgetseg.networks.seen import CARD, NO_FOLD, frame_digest
@@ -27,13 +27,13 @@ TRAIN = ["a", "b", "c"]
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Description:
     root = write_streets(tmp_path_factory.mktemp("streets"))
-    return Plan("folder", root, ("train", "val"), NAMES, per_frame=10)
+    return Description("folder", root, ("train", "val"), NAMES, per_frame=10)
 
 
 @pytest.fixture(scope="module")
-def tables(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tables(plan: Description, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All that the plan asks for, computed on one core; not to be changed."""
     folder = tmp_path_factory.mktemp("tables")
     describe_dataset(plan, folder)
@@ -101,7 +101,7 @@ def test_frames_without_labels_count_for_nothing(tables: Path) -> None:
         assert (table.truth.sum(axis=1) <= table.graph.sizes).all()
 
 
-def test_two_cores_give_the_tables_of_one(plan: Plan, tables: Path, tmp_path: Path) -> None:
+def test_two_cores_give_the_tables_of_one(plan: Description, tables: Path, tmp_path: Path) -> None:
     told: list[int] = []
     folders = describe_dataset(plan, tmp_path, 2, told.append)
     assert folders == [*(tmp_path / "train" / name for name in TRAIN), tmp_path / "val" / "d"]
@@ -109,7 +109,7 @@ def test_two_cores_give_the_tables_of_one(plan: Plan, tables: Path, tmp_path: Pa
     assert_all_same(tmp_path, tables)
 
 
-def test_what_is_finished_is_kept_and_what_is_missing_is_made(plan: Plan, tables: Path, copy: Path) -> None:
+def test_what_is_finished_is_kept_and_what_is_missing_is_made(plan: Description, tables: Path, copy: Path) -> None:
     before = times(copy)
     shutil.rmtree(copy / "train" / "b")
     (copy / "train" / ".b.0123abcd").mkdir()  # as a killed run would leave it
@@ -125,7 +125,7 @@ def test_what_is_finished_is_kept_and_what_is_missing_is_made(plan: Plan, tables
 
 
 @pytest.mark.usefixtures("no_work")
-def test_names_given_twice_are_computed_once(plan: Plan, tables: Path) -> None:
+def test_names_given_twice_are_computed_once(plan: Description, tables: Path) -> None:
     twice = replace(plan, splits=(*plan.splits, "train"), descriptors=(*NAMES, "hog"))
     assert count_frames(twice) == sum(N_FRAMES.values())
     assert len(describe_dataset(twice, tables)) == len(N_FRAMES)
@@ -136,12 +136,12 @@ OTHERS: list[dict[str, object]] = [{"tier": "fast"}, {"per_frame": 11}, {"descri
 
 @pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("other", OTHERS, ids=str)
-def test_tables_of_other_settings_are_not_mixed_in(plan: Plan, tables: Path, other: dict[str, object]) -> None:
+def test_tables_of_other_settings_are_not_mixed_in(plan: Description, tables: Path, other: dict[str, object]) -> None:
     with pytest.raises(OutputError, match="a' was described with other settings; choose another folder or delete it"):
         describe_dataset(replace(plan, **other), tables)  # type: ignore[arg-type]  # fields of a plan
 
 
-def test_a_network_of_the_same_name_is_another_setting(plan: Plan, tmp_path: Path) -> None:
+def test_a_network_of_the_same_name_is_another_setting(plan: Description, tmp_path: Path) -> None:
     network, weights = tmp_path / "networks" / "net.onnx", np.full((2, 3), 0.1, np.float32)
     network.parent.mkdir()
     save_mixer(network, weights)
@@ -166,7 +166,7 @@ def test_a_network_of_the_same_name_is_another_setting(plan: Plan, tmp_path: Pat
     ids=str,
 )
 def test_what_does_not_exist_is_told_before_any_work(
-    plan: Plan, tmp_path: Path, bad: dict[str, object], line: str
+    plan: Description, tmp_path: Path, bad: dict[str, object], line: str
 ) -> None:
     with pytest.raises((UsageError, DatasetError), match=line) as error:
         describe_dataset(replace(plan, **bad), tmp_path / "out")  # type: ignore[arg-type]  # fields of a plan
@@ -175,14 +175,16 @@ def test_what_does_not_exist_is_told_before_any_work(
 
 
 @pytest.mark.usefixtures("no_work")
-def test_a_place_that_cannot_be_written_is_told_before_any_work(plan: Plan, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_told_before_any_work(plan: Description, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", Path("/proc/nowhere")):
         with pytest.raises(OutputError, match="cannot write"):
             describe_dataset(plan, place)
 
 
-def test_errors_in_other_processes_are_one_line_and_leave_nothing_half_written(plan: Plan, tmp_path: Path) -> None:
+def test_errors_in_other_processes_are_one_line_and_leave_nothing_half_written(
+    plan: Description, tmp_path: Path
+) -> None:
     root = shutil.copytree(str(plan.root), tmp_path / "streets")
     (root / "frames" / "b" / "2.png").write_bytes(b"no image")
     with pytest.raises(BudgetsegError, match=r"2\.png") as error:
@@ -192,7 +194,7 @@ def test_errors_in_other_processes_are_one_line_and_leave_nothing_half_written(p
     assert all(read_table(folder) for folder in (tmp_path / "out").glob("*/*"))
 
 
-def test_a_network_is_not_asked_about_frames_that_it_has_learned(plan: Plan, tmp_path: Path) -> None:
+def test_a_network_is_not_asked_about_frames_that_it_has_learned(plan: Description, tmp_path: Path) -> None:
     save_mixer(tmp_path / "net.onnx", np.full((2, 3), 0.1, np.float32))
     (video,) = open_dataset("folder", plan.root).videos("val")
     (tmp_path / CARD).write_text(f'{{"seen": {{"{frame_digest(video.video().frames[0])}": {NO_FOLD}}}}}')
@@ -201,7 +203,7 @@ def test_a_network_is_not_asked_about_frames_that_it_has_learned(plan: Plan, tmp
 
 
 def test_after_a_kill_all_that_is_visible_is_whole_and_the_next_run_completes_it(
-    plan: Plan, tables: Path, tmp_path: Path
+    plan: Description, tables: Path, tmp_path: Path
 ) -> None:
     words = ["describe", "folder", "--root", str(plan.root), "-o", str(tmp_path), "--descriptors", ",".join(NAMES)]
     words = [sys.executable, "-m", "budgetseg", *words, "--per-frame", "10", "--threads", "1", "--split", "train"]

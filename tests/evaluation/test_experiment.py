@@ -14,7 +14,7 @@ from budgetseg.baselines.wholes import run_wholes
 from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
-from budgetseg.crf.potentials import Evidence, make_potentials
+from budgetseg.crf.potentials import Nodes, make_potentials
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of
@@ -30,7 +30,7 @@ from budgetseg.evaluation.experiment import (
 from budgetseg.evaluation.methods import METHODS
 from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
-from budgetseg.policy.whole import N_BINS, WholePolicy
+from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena, Reward, reward
 from budgetseg.types import Budget, Classes
 from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
@@ -46,7 +46,7 @@ PLANS = (
     StaticPlan(0.2, ("dcnn",), "large", NAMES),
     StaticPlan(0.2, ("mbh",), "large", NAMES[:4], "unshared"),
 )
-VALUES = np.random.default_rng(0).random((16, N_BINS, 5)).astype(np.float32)
+VALUES = np.random.default_rng(0).random((16, N_LEVELS, 5)).astype(np.float32)
 VALUES[..., -1] = -1  # it wants everything
 WHOLES = (WholePolicy(NAMES[:4], "shared", VALUES),)
 MODEL = replace(random_model(FULL), plans=PLANS, wholes=WHOLES)
@@ -100,12 +100,12 @@ def test_what_a_method_spends_is_what_its_descriptors_cost(rows: list[Row], tabl
         assert find(rows, method, "all")["spent_s"] == pytest.approx(sum(spent_s))
 
 
-def plain_evidence(table: VideoTable, method: str) -> Evidence:
+def plain_evidence(table: VideoTable, method: str) -> Nodes:
     """What H makes of the method's descriptors; without dcnn its column must not matter."""
     names, h = METHODS[method].descriptors, MODEL.classifiers
     values = {name: own if name in names else own * 1e3 for name, own in table.values.items()}
     subsets = np.full(len(table.graph), sum(1 << list(FULL).index(name) for name in names), np.int32)
-    return Evidence(h.predict(values, place_of(table.graph), subsets), h.scaled(values), subsets, h.starts)
+    return Nodes(h.predict(values, place_of(table.graph), subsets), h.scaled(values), subsets, h.starts)
 
 
 def plain_labels(table: VideoTable, method: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from budgetseg.datasets import LabelledVideo, open_dataset
-from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.describe import Description
 from budgetseg.descriptors.registry import BUILT_IN
 from budgetseg.errors import UsageError
 from budgetseg.evaluation import wall
@@ -50,7 +50,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 @pytest.fixture(scope="module")
 def rows(scenes: Path, model: Model, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     folder, told = tmp_path_factory.mktemp("wall"), list[int]()
-    plan = Plan("folder", scenes, ("selection",), per_frame=12)
+    plan = Description("folder", scenes, ("selection",), per_frame=12)
     experiment = Experiment(("all",), BUDGETS, 2, scope="total", clock="wall")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUDGETSEG_CACHE", str(folder / "cache"))
@@ -123,7 +123,7 @@ def test_who_knows_the_truth_is_right_everywhere(
     monkeypatch.setattr(wall, "_full_s", lambda *_: 2.0)
     monkeypatch.setattr(wall, "LoadedModel", lambda *_, **__: None)
     experiment = Experiment(("static",), (Budget(0.25, True),), 2, scope="total", clock="wall")
-    rows = evaluate_wall(model, Plan("folder", scenes, ("train",)), experiment, tmp_path)["rows"]
+    rows = evaluate_wall(model, Description("folder", scenes, ("train",)), experiment, tmp_path)["rows"]
     assert [row["video"] for row in rows] == [*"abcd", "all"] * 2
     assert all(row["accuracy"]["global"] < 1 for row in rows[5:])
     n_labels, pooled = len(NAMES), np.zeros((len(NAMES), len(NAMES)), np.int64)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from budgetseg.classifiers.fit import Recipe, fit_subsets
+from budgetseg.classifiers.fit import ClassifierRecipe, fit_subsets
 from budgetseg.classifiers.samples import samples_of
 from budgetseg.crf.learning import potts
 from budgetseg.crf.potentials import expected_inputs
@@ -68,7 +68,7 @@ def learn_streets(seeds: Iterable[int], cores: int = 2) -> Learned:
     """H, out of fold too, and a Potts model."""
     tables = [street_table(seed) for seed in seeds]
     samples = samples_of(tables)
-    fitted = fit_subsets(samples, Recipe((1e-5,)), cores)
+    fitted = fit_subsets(samples, ClassifierRecipe((1e-5,)), cores)
     crf = potts(expected_inputs(fitted.classifiers.scaled(samples.values), samples.truth))
     classes = Classes(NAMES, CLASSES.colours[[CLASSES.names.index(names[0]) for names in MERGED.values()]])
     model = Model("streets", classes, fitted.classifiers, crf, None, {"tier": "fast"})

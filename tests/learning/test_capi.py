@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.learning.capi import Recipe, Round, _towards, classify, iterate
+from budgetseg.learning.capi import CapiRecipe, Round, _towards, classify, iterate
 from budgetseg.learning.judge import Judge, Player
-from budgetseg.learning.rollouts import Recipe as RolloutRecipe
-from budgetseg.learning.rollouts import Visited
+from budgetseg.learning.rollouts import RolloutRecipe, Visited
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
 from budgetseg.simulate import Arena
@@ -17,7 +16,7 @@ from budgetseg.types import Float32, Float64, Int64
 from tests.learning.toys import NAMES, toy_arena
 
 PENALTY = 0.1
-QUICK = Recipe((0.1, 0.3), n_rounds=3, rollouts=RolloutRecipe(8, 1))
+QUICK = CapiRecipe((0.1, 0.3), n_rounds=3, rollouts=RolloutRecipe(8, 1))
 
 
 def draw_features(n: int, seed: int, n_features: int = 6) -> Float32:

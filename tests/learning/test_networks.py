@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.descriptors.describe import Plan
+from budgetseg.descriptors.describe import Description
 from budgetseg.errors import UsageError
 from budgetseg.learning.networks import N_FOLDS, with_networks
 from budgetseg.networks import fit
-from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.networks.training import train_networks
 from tests.learning.scenes import N_FRAMES, NAMES, write_scenes
 
-RECIPE = Recipe(n_steps=2, batch=2)
+RECIPE = NetworkRecipe(n_steps=2, batch=2)
 
 
 def silent(*_: object) -> Callable[[int], None]:
@@ -28,12 +28,12 @@ def no_training(*_: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    return Plan("folder", write_scenes(tmp_path_factory.mktemp("scenes")))
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Description:
+    return Description("folder", write_scenes(tmp_path_factory.mktemp("scenes")))
 
 
 def test_networks_are_trained_with_folds_and_only_once(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: Description, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, told = tmp_path / "networks", []
 
@@ -57,7 +57,7 @@ def test_networks_are_trained_with_folds_and_only_once(
 
 @pytest.mark.parametrize("other", [{"descriptors": ("colour", "hog")}, {"networks": Path("mine")}])
 def test_nothing_is_trained_that_is_not_asked_for_or_already_there(
-    plan: Plan, tmp_path: Path, other: dict[str, object]
+    plan: Description, tmp_path: Path, other: dict[str, object]
 ) -> None:
     asked = replace(plan, **other)  # type: ignore[arg-type]
     assert with_networks(asked, tmp_path / "networks", RECIPE, 1, silent) == asked
@@ -75,7 +75,12 @@ def test_nothing_is_trained_that_is_not_asked_for_or_already_there(
     ],
 )
 def test_what_makes_no_sense_is_told_before_any_training(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, object], recipe: Recipe, line: str
+    plan: Description,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    other: dict[str, object],
+    recipe: NetworkRecipe,
+    line: str,
 ) -> None:
     monkeypatch.setattr(fit, "train_networks", no_training)
     with pytest.raises(UsageError, match=line):
@@ -84,7 +89,7 @@ def test_what_makes_no_sense_is_told_before_any_training(
 
 
 def test_without_pytorch_the_ways_out_are_told_in_one_line(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: Description, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("architecture", "augment", "export", "fit", "training"):
         monkeypatch.delitem(sys.modules, f"budgetseg.networks.{name}", raising=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.baselines.static import Recipe, Scored, best_plan
+from budgetseg.baselines.static import PlanRecipe, Scored, best_plan
 from budgetseg.learning.plans import BUDGETS, Learned, _read, choose_plans, mark_of, n_plans, variants_of
 from budgetseg.policy.static import StaticPlan
 from budgetseg.simulate import Arena
@@ -32,7 +32,7 @@ def test_plans_are_chosen_with_and_without_networks(names: tuple[str, ...], vari
     assert variants_of(names) == variants
 
 
-RECIPE = Recipe(0.3, 1)
+RECIPE = PlanRecipe(0.3, 1)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,6 @@ def test_plans_are_chosen_again_where_something_else_was_learned(learned: Learne
         (replace(learned, model=replace(MODEL, crf=crf)), RECIPE),
         (replace(learned, tables=tables), RECIPE),
         (replace(learned, out_of_fold=learned.out_of_fold[::-1]), RECIPE),
-        (learned, Recipe(0.4, 1)),
+        (learned, PlanRecipe(0.4, 1)),
     ]
     assert len({mark_of(learned, RECIPE), *(mark_of(*other) for other in others)}) == 5

@@ -11,13 +11,12 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.learning import policies
-from budgetseg.learning.capi import Recipe as CapiRecipe
-from budgetseg.learning.capi import iterate
+from budgetseg.learning.capi import CapiRecipe, iterate
 from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import Recipe, first_policy, judges_of, learn_policies, n_policies
-from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.policies import PolicyRecipe, first_policy, judges_of, learn_policies, n_policies
+from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.view import features_of
@@ -26,7 +25,7 @@ from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 HAND_MADE = NAMES[:4]
 CAPI = CapiRecipe((0.1, 0.5), n_rounds=1, rollouts=RolloutRecipe(2, 1))
-RECIPE = Recipe(0.3, CAPI)
+RECIPE = PolicyRecipe(0.3, CAPI)
 
 Found = tuple[Path, tuple[LearnedPolicy, ...], list[str]]
 

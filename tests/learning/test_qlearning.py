@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from budgetseg.baselines.wholes import run_wholes
-from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
-from budgetseg.crf.learning import Recipe as CrfRecipe
-from budgetseg.descriptors.describe import Plan
+from budgetseg.classifiers.fit import ClassifierRecipe
+from budgetseg.crf.learning import CrfRecipe
+from budgetseg.descriptors.describe import Description
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import read_table
 from budgetseg.learning import qlearning
@@ -30,7 +30,7 @@ from budgetseg.learning.qlearning import (
 from budgetseg.learning.train import TrainRecipe, read_fitted, train_model
 from budgetseg.models.bundle import load_model
 from budgetseg.policy.state import SPENT_S
-from budgetseg.policy.whole import N_BINS, WholePolicy
+from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena, reward, worth_of
 from budgetseg.types import Float64
 from tests.learning.scenes import write_scenes
@@ -61,7 +61,7 @@ def test_outcomes_are_those_of_running_the_descriptors(arenas: list[Arena], outc
     worth = worth_of(np.concatenate([arena.truth for arena in arenas]), BALANCE)
     for v, subset in product(range(3), range(8)):
         wanted = np.array([1.0 if subset >> d & 1 else -1.0 for d in range(3)] + [0.0], np.float32)
-        policy = WholePolicy(AMONG, arenas[v].pricing, np.tile(wanted, (8, N_BINS, 1)))
+        policy = WholePolicy(AMONG, arenas[v].pricing, np.tile(wanted, (8, N_LEVELS, 1)))
         end = run_wholes(arenas[v], policy, np.inf)
         assert outcomes.scores[v, subset] == pytest.approx(reward(arenas[v], end).score(worth))
         assert outcomes.costs[v, subset] == pytest.approx(end.money[SPENT_S] / arenas[v].full_s(AMONG))
@@ -107,7 +107,7 @@ def test_same_seed_same_values(outcomes: Outcomes) -> None:
 def street(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """What was learned from some rendered streets."""
     folder = tmp_path_factory.mktemp("street")
-    plan = Plan("folder", write_scenes(folder / "scenes"), ("train",), HAND_MADE, per_frame=12)
+    plan = Description("folder", write_scenes(folder / "scenes"), ("train",), HAND_MADE, per_frame=12)
     recipe = TrainRecipe(ClassifierRecipe((1e-3,)), CrfRecipe(n_rounds=3), plans=None, policies=None)
     train_model(plan, folder / "model", folder / "work", recipe, 2)
     measured = [read_table(place) for place in sorted((folder / "work" / "table" / "train").iterdir())]

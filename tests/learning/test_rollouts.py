@@ -7,7 +7,7 @@ import pytest
 
 from budgetseg.learning import rollouts
 from budgetseg.learning.judge import Judge, Player, Trial
-from budgetseg.learning.rollouts import Recipe, Visited, join_visited, roll_out
+from budgetseg.learning.rollouts import RolloutRecipe, Visited, join_visited, roll_out
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, random_policy
@@ -85,7 +85,7 @@ def test_states_are_those_of_the_players_own_run(order: str, extended: bool) -> 
     judge = Judge([random_arena(25, seed) for seed in range(2)], EVERY, 0.5)
     player = Player(any_policy(1, extended, noise=0.5), Selection(order))
     for trial in judge.trials((0.05, 0.4), 1):
-        found, every = roll_out(judge, player, [trial], Recipe(ALL, 1)), states_of(judge, player, trial)
+        found, every = roll_out(judge, player, [trial], RolloutRecipe(ALL, 1)), states_of(judge, player, trial)
         assert np.array_equal(found.features, every.features)
         assert np.array_equal(np.isnan(found.scores), np.isnan(every.scores))
         assert found.n_rollouts == np.isfinite(every.scores).sum()
@@ -96,7 +96,7 @@ def test_scores_are_those_of_the_run_to_the_end() -> None:
     player = Player(any_policy(1), Selection("wanted"))  # nothing is random
     for trial in judge.trials((0.05, 0.4), 1):
         own = judge.run(player, trial).labels
-        found, every = roll_out(judge, player, [trial], Recipe(ALL)), states_of(judge, player, trial, own)
+        found, every = roll_out(judge, player, [trial], RolloutRecipe(ALL)), states_of(judge, player, trial, own)
         assert np.array_equal(found.scores, every.scores, equal_nan=True)
 
 
@@ -105,7 +105,7 @@ def test_scores_by_hand() -> None:
     never = np.zeros((5, n_features(4, 3, False)), np.float32)
     never[:4, 0] = -1
     player = Player(LinearPolicy(never), Selection("large", reopen=False))  # who finishes everybody at once
-    found = roll_out(Judge([arena], NAMES, 0.0), player, [Trial(0, 0.25, 0)], Recipe())
+    found = roll_out(Judge([arena], NAMES, 0.0), player, [Trial(0, 0.25, 0)], RolloutRecipe())
     assert found.scores == pytest.approx(np.array([[0.7, 0, 0, 0, 0], [0, 0, 0.3, 0, 0]]))
 
 
@@ -122,14 +122,16 @@ def test_an_action_without_effect_scores_exactly_as_another_one(order: str) -> N
     policy = random_policy(4, 3)
     policy.weights[[1, 3], 0] = -1e6
     judge = Judge([arena], NAMES, 0.5)
-    found = roll_out(judge, Player(policy, Selection(order, reopen=False)), judge.trials((0.3,), 3), Recipe(20, 3))
+    found = roll_out(
+        judge, Player(policy, Selection(order, reopen=False)), judge.trials((0.3,), 3), RolloutRecipe(20, 3)
+    )
     assert len(found.scores) > 50
     both = np.isfinite(found.scores[:, [1, 3]]).all(axis=1)
     assert np.array_equal(found.scores[both, 1], found.scores[both, 3])
     assert both.sum() > 30
     assert (found.scores[:, 0] != found.scores[:, 1]).any()
     again = [
-        roll_out(judge, Player(policy, Selection(order, reopen=False)), [t], Recipe(20, 3))
+        roll_out(judge, Player(policy, Selection(order, reopen=False)), [t], RolloutRecipe(20, 3))
         for t in judge.trials((0.3,), 3)
     ]
     assert np.array_equal(join_visited(again).scores, found.scores, equal_nan=True)
@@ -140,7 +142,7 @@ def test_an_action_without_effect_scores_exactly_as_another_one(order: str) -> N
 def test_as_many_states_are_tried_as_are_asked_for_all_along_the_way(order: str) -> None:
     judge = Judge([random_arena(60, 0)], EVERY, 0.5)
     player = Player(any_policy(1), Selection(order))
-    found = roll_out(judge, player, [Trial(0, 0.5, 0)], Recipe(20, 1))
+    found = roll_out(judge, player, [Trial(0, 0.5, 0)], RolloutRecipe(20, 1))
     left = found.features[:, 1 + 5 + 3 + 8 + 8]  # time left, a logarithm
     assert 12 <= len(found.scores) <= 20  # where only one action is allowed there is nothing to try
     assert (np.diff(left) <= 0).all()
@@ -158,13 +160,13 @@ def test_where_nothing_is_random_every_action_is_tried_once(monkeypatch: pytest.
     judge = Judge([random_arena(30, 0)], EVERY, 0.5)
     for order, draws in (("wanted", 1), ("random", 3)):
         calls.clear()
-        found = roll_out(judge, Player(any_policy(1), Selection(order)), [Trial(0, 0.3, 0)], Recipe(5, 3))
+        found = roll_out(judge, Player(any_policy(1), Selection(order)), [Trial(0, 0.3, 0)], RolloutRecipe(5, 3))
         assert len(calls) == draws * found.n_rollouts > 0
 
 
 def test_a_budget_that_nothing_fits_in_has_no_states() -> None:
     judge, player = Judge([random_arena(30, 0)], EVERY, 0.5), Player(any_policy(1), Selection())
-    found = roll_out(judge, player, [Trial(0, 1e-9, 0)], Recipe())
+    found = roll_out(judge, player, [Trial(0, 1e-9, 0)], RolloutRecipe())
     assert found.features.shape == (0, n_features(5, 3, True))
     assert found.scores.shape == (0, 6)
     assert join_visited([found, found]).n_rollouts == 0
@@ -175,6 +177,6 @@ def test_cores_change_nothing() -> None:
     found = []
     for cores in (1, 2):
         judge = Judge(arenas, EVERY, 0.5, cores)
-        found.append(roll_out(judge, Player(any_policy(0), Selection()), judge.trials((0.2,), 2), Recipe(6, 2)))
+        found.append(roll_out(judge, Player(any_policy(0), Selection()), judge.trials((0.2,), 2), RolloutRecipe(6, 2)))
     assert np.array_equal(found[0].features, found[1].features)
     assert np.array_equal(found[0].scores, found[1].scores, equal_nan=True)

@@ -9,13 +9,12 @@ import pytest
 
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.evaluation.methods import methods_named
-from budgetseg.learning.capi import Recipe as CapiRecipe
-from budgetseg.learning.capi import iterate
+from budgetseg.learning.capi import CapiRecipe, iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import Learned
-from budgetseg.learning.policies import Recipe, learn_policies
+from budgetseg.learning.policies import PolicyRecipe, learn_policies
 from budgetseg.learning.qlearning import learn_wholes
-from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import SELECTIONS
 from budgetseg.policy.linear import random_policy
@@ -30,7 +29,7 @@ pytestmark = pytest.mark.timeout(900)  # all of it is in the first test's setup
 BALANCE = 0.5
 BUDGETS = (0.02, 0.05, 0.1, 0.2)
 CAPI = CapiRecipe(BUDGETS, n_rounds=2, rollouts=RolloutRecipe(12, 1))
-RECIPE = Recipe(BALANCE, CAPI)
+RECIPE = PolicyRecipe(BALANCE, CAPI)
 ONE = replace(RECIPE, methods=("budget-wanted",), costs=("shared",))
 
 

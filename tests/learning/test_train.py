@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from budgetseg.classifiers.fit import Recipe as ClassifierRecipe
+from budgetseg.classifiers.fit import ClassifierRecipe
 from budgetseg.classifiers.samples import place_of
-from budgetseg.crf.learning import Recipe as CrfRecipe
-from budgetseg.descriptors.describe import Plan, describe_dataset
+from budgetseg.crf.learning import CrfRecipe
+from budgetseg.descriptors.describe import Description, describe_dataset
 from budgetseg.descriptors.table import read_table
 from budgetseg.errors import BudgetsegError
 from budgetseg.learning import train
-from budgetseg.learning.capi import Recipe as CapiRecipe
-from budgetseg.learning.policies import Recipe as PolicyRecipe
-from budgetseg.learning.rollouts import Recipe as RolloutRecipe
+from budgetseg.learning.capi import CapiRecipe
+from budgetseg.learning.policies import PolicyRecipe
+from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.learning.train import Report, TrainRecipe, train_model
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model
 from budgetseg.types import Int32
@@ -48,13 +48,13 @@ class Stages:
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Description:
     root = write_scenes(tmp_path_factory.mktemp("scenes"))
-    return Plan("folder", root, ("train",), DESCRIPTORS, per_frame=12)
+    return Description("folder", root, ("train",), DESCRIPTORS, per_frame=12)
 
 
 @pytest.fixture(scope="module")
-def tables(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tables(plan: Description, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of all training videos and the blank one; not to be changed."""
     folder = tmp_path_factory.mktemp("tables")
     describe_dataset(replace(plan, splits=("train", "selection", "blank")), folder, 2)
@@ -62,7 +62,7 @@ def tables(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def trained(plan: Plan, tables: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report, Stages]:
+def trained(plan: Description, tables: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report, Stages]:
     """The folder with `model` and `work`, not to be changed; what training found out, and what it told."""
     folder, stages = tmp_path_factory.mktemp("trained"), Stages()
     shutil.copytree(tables, folder / "work" / "table")
@@ -94,7 +94,9 @@ def times(folder: Path) -> dict[Path, int]:
     return {file: file.stat().st_mtime_ns for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
-def test_a_model_knows_its_classes_descriptors_and_settings(plan: Plan, trained: tuple[Path, Report, Stages]) -> None:
+def test_a_model_knows_its_classes_descriptors_and_settings(
+    plan: Description, trained: tuple[Path, Report, Stages]
+) -> None:
     model = load_model(trained[0] / "model")
     assert model.name == "model"
     assert model.classes.names == NAMES
@@ -154,14 +156,16 @@ def test_a_class_that_never_occurs_in_training_is_never_said(
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_training_again_gives_the_same_model(
-    plan: Plan, work: Path, trained: tuple[Path, Report, Stages], cores: int
+    plan: Description, work: Path, trained: tuple[Path, Report, Stages], cores: int
 ) -> None:
     report = train_model(plan, work.parent / "model", work, RECIPE, cores)
     assert_same(load_model(work.parent / "model"), load_model(trained[0] / "model"))
     assert report == trained[1]
 
 
-def test_a_second_run_skips_what_is_finished(plan: Plan, trained: tuple[Path, Report, Stages], tmp_path: Path) -> None:
+def test_a_second_run_skips_what_is_finished(
+    plan: Description, trained: tuple[Path, Report, Stages], tmp_path: Path
+) -> None:
     shutil.copytree(trained[0] / "work", tmp_path / "work")
     before, stages = times(tmp_path / "work"), Stages()
     report = train_model(plan, tmp_path / "model", tmp_path / "work", RECIPE, 1, stages)
@@ -172,7 +176,7 @@ def test_a_second_run_skips_what_is_finished(plan: Plan, trained: tuple[Path, Re
 
 
 def test_after_an_interruption_there_is_no_model_and_the_next_run_goes_on(
-    plan: Plan, work: Path, trained: tuple[Path, Report, Stages], monkeypatch: pytest.MonkeyPatch
+    plan: Description, work: Path, trained: tuple[Path, Report, Stages], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -189,7 +193,7 @@ def test_after_an_interruption_there_is_no_model_and_the_next_run_goes_on(
 
 
 def test_how_policies_come_along_is_told_and_they_may_be_left_out(
-    plan: Plan, trained: tuple[Path, Report, Stages], tmp_path: Path
+    plan: Description, trained: tuple[Path, Report, Stages], tmp_path: Path
 ) -> None:
     shutil.copytree(trained[0] / "work", tmp_path / "work")
     for seed, n_lines in ((0, 0), (1, 4)):  # four policies, a round of CAPI each
@@ -202,7 +206,7 @@ def test_how_policies_come_along_is_told_and_they_may_be_left_out(
     assert (model.plans, model.wholes, model.policies) == ((), (), ())
 
 
-def refits(plan: Plan, work: Path, recipe: TrainRecipe) -> bool:
+def refits(plan: Description, work: Path, recipe: TrainRecipe) -> bool:
     """Whether training learns H anew."""
     stages = Stages()
     train_model(plan, work.parent / "model", work, replace(recipe, policies=None), 1, stages)
@@ -210,7 +214,7 @@ def refits(plan: Plan, work: Path, recipe: TrainRecipe) -> bool:
 
 
 def test_another_recipe_or_other_labels_are_learned_anew(
-    plan: Plan, trained: tuple[Path, Report, Stages], tmp_path: Path
+    plan: Description, trained: tuple[Path, Report, Stages], tmp_path: Path
 ) -> None:
     work = shutil.copytree(trained[0] / "work", tmp_path / "work")
     assert not refits(plan, work, replace(RECIPE, crf=CrfRecipe(n_rounds=1)))
@@ -220,7 +224,7 @@ def test_another_recipe_or_other_labels_are_learned_anew(
     assert refits(plan, work, replace(RECIPE, classifiers=ClassifierRecipe((1e-2,))))
 
 
-def test_one_video_is_enough_if_things_change_in_it(plan: Plan, work: Path) -> None:
+def test_one_video_is_enough_if_things_change_in_it(plan: Description, work: Path) -> None:
     table = work / "table" / "selection" / "d"
     with np.load(table / "graph.npz") as stored:
         graph = dict(stored)
@@ -232,7 +236,7 @@ def test_one_video_is_enough_if_things_change_in_it(plan: Plan, work: Path) -> N
     assert (said == right).mean() > 0.6
 
 
-def test_a_split_without_labels_is_refused_in_one_line_and_leaves_no_model(plan: Plan, work: Path) -> None:
+def test_a_split_without_labels_is_refused_in_one_line_and_leaves_no_model(plan: Description, work: Path) -> None:
     with pytest.raises(BudgetsegError, match="label") as error:
         train_model(replace(plan, splits=("blank",)), work.parent / "model", work, RECIPE)
     assert "\n" not in str(error.value)

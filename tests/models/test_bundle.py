@@ -19,7 +19,7 @@ from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
-from budgetseg.policy.whole import N_BINS, WholePolicy
+from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from tests.models.made import HAND_MADE, random_model, random_table
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
@@ -254,7 +254,7 @@ def test_plans_that_make_no_sense_are_refused(folder: Path, change: dict[str, ob
 
 
 def whole_policy() -> WholePolicy:
-    values = np.random.default_rng(0).normal(size=(4, N_BINS, 3)).astype(np.float32)
+    values = np.random.default_rng(0).normal(size=(4, N_LEVELS, 3)).astype(np.float32)
     return WholePolicy(("hog", "dcnn"), "unshared", values)
 
 

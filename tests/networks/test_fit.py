@@ -9,7 +9,7 @@ import pytest
 
 from budgetseg.networks import fit as fit_module
 from budgetseg.networks.fit import Footage, fit_networks
-from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.networks.seen import frame_digest
 from budgetseg.types import Classes
 
@@ -27,7 +27,7 @@ def test_networks_and_fold_networks_are_written_and_not_trained_twice(footage: l
     classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
     said: list[str] = []
     for _ in range(2):
-        fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2), 2, said.append)
+        fit_networks(footage, classes, tmp_path, NetworkRecipe(n_steps=1, batch=2), 2, said.append)
     for place in (tmp_path, tmp_path / "fold-0", tmp_path / "fold-1"):
         assert (place / "dcnn.onnx").exists()
         assert (place / "dcnn_large.onnx").exists()
@@ -43,7 +43,7 @@ def test_steps_are_told_of_whether_taken_or_kept(footage: list[Footage], tmp_pat
     classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
     for _ in range(2):
         told: list[int] = []
-        fit_networks(footage, classes, tmp_path, Recipe(n_steps=2, batch=2), 0, lambda _: None, told.append)
+        fit_networks(footage, classes, tmp_path, NetworkRecipe(n_steps=2, batch=2), 0, lambda _: None, told.append)
         assert sum(told) == 2
 
 
@@ -62,7 +62,7 @@ def test_another_recipe_trains_anew(footage: list[Footage], tmp_path: Path) -> N
     classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
     said: list[str] = []
     for seed in range(2):
-        fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2, seed=seed), 0, said.append)
+        fit_networks(footage, classes, tmp_path, NetworkRecipe(n_steps=1, batch=2, seed=seed), 0, said.append)
     assert sum("training on" in line for line in said) == 2
 
 
@@ -70,7 +70,7 @@ def test_networks_of_another_recipe_do_not_outlive_an_interruption(
     footage: list[Footage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
-    old, new = (Recipe(n_steps=1, batch=2, seed=seed) for seed in range(2))
+    old, new = (NetworkRecipe(n_steps=1, batch=2, seed=seed) for seed in range(2))
     said: list[str] = []
     fit_networks(footage, classes, tmp_path, old, 0, said.append)
     with monkeypatch.context() as patch:
@@ -87,7 +87,7 @@ def interrupted(*_: object) -> NoReturn:
 
 def test_the_large_network_is_quantised_where_that_is_asked_for(footage: list[Footage], tmp_path: Path) -> None:
     classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
-    fit_networks(footage, classes, tmp_path, Recipe(n_steps=1, batch=2, int8=True), 0, lambda _: None)
+    fit_networks(footage, classes, tmp_path, NetworkRecipe(n_steps=1, batch=2, int8=True), 0, lambda _: None)
     is_whole = {name: b"QuantizeLinear" in (tmp_path / name).read_bytes() for name in ("dcnn.onnx", "dcnn_large.onnx")}
     assert is_whole == {"dcnn.onnx": False, "dcnn_large.onnx": True}
     assert json.loads((tmp_path / "networks.json").read_text())["recipe"]["int8"]

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from budgetseg.errors import UsageError
-from budgetseg.networks.recipe import Recipe
+from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.networks.training import _one_cycle, check_device, predict, train_networks
 from budgetseg.timing.clock import ManualClock
 from budgetseg.types import IGNORE, UInt8
@@ -26,14 +26,14 @@ def two_halves() -> tuple[UInt8, UInt8]:
 
 def test_both_networks_learn_what_two_colours_mean(two_halves: tuple[UInt8, UInt8]) -> None:
     frames, labels = two_halves
-    networks = train_networks(frames, labels, 3, Recipe(n_steps=25, batch=4), lambda _: None)
+    networks = train_networks(frames, labels, 3, NetworkRecipe(n_steps=25, batch=4), lambda _: None)
     for network in networks.values():
         right = predict(network, frames) == labels
         assert right[labels != IGNORE].mean() > 0.9
 
 
 def test_the_same_seed_gives_the_same_networks(two_halves: tuple[UInt8, UInt8]) -> None:
-    runs = [train_networks(*two_halves, 3, Recipe(n_steps=2, batch=2, seed=4), lambda _: None) for _ in range(2)]
+    runs = [train_networks(*two_halves, 3, NetworkRecipe(n_steps=2, batch=2, seed=4), lambda _: None) for _ in range(2)]
     for name, network in runs[0].items():
         for first, second in zip(network.parameters(), runs[1][name].parameters(), strict=True):
             assert torch.equal(first, second)
@@ -52,7 +52,7 @@ def test_a_time_limit_ends_the_training(two_halves: tuple[UInt8, UInt8]) -> None
         steps.append(n)
         clock.advance(0.125)
 
-    recipe = Recipe(n_steps=10**6, batch=2, time_limit_s=0.5)
+    recipe = NetworkRecipe(n_steps=10**6, batch=2, time_limit_s=0.5)
     train_networks(*two_halves, 3, recipe, lambda _: None, advance, clock)
     assert len(steps) == 4
 

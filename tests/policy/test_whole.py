@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.policy.whole import N_BINS, WholePolicy, whole_policy_for
+from budgetseg.policy.whole import N_LEVELS, WholePolicy, whole_policy_for
 from budgetseg.types import Float32
 
 AMONG = ("colour", "hog", "hof")
@@ -12,7 +12,7 @@ AMONG = ("colour", "hog", "hof")
 
 def policy_of(*values: float) -> WholePolicy:
     """The same values, of each descriptor and of none, in every state."""
-    return WholePolicy(AMONG, "shared", np.tile(np.array(values, np.float32), (8, N_BINS, 1)))
+    return WholePolicy(AMONG, "shared", np.tile(np.array(values, np.float32), (8, N_LEVELS, 1)))
 
 
 def test_it_wants_what_is_worth_more_than_nothing_and_is_not_there_best_first() -> None:
@@ -32,9 +32,9 @@ def test_the_budget_left_is_told_in_hundredths_of_the_full_cost(left: float, pla
 @pytest.mark.parametrize(
     ("costs", "values", "line"),
     [
-        ("free", np.zeros((8, N_BINS, 4), np.float32), "no costs 'free'"),
-        ("shared", np.zeros((8, N_BINS, 3), np.float32), "values must be"),
-        ("shared", np.full((8, N_BINS, 4), np.nan, np.float32), "values must be"),
+        ("free", np.zeros((8, N_LEVELS, 4), np.float32), "no costs 'free'"),
+        ("shared", np.zeros((8, N_LEVELS, 3), np.float32), "values must be"),
+        ("shared", np.full((8, N_LEVELS, 4), np.nan, np.float32), "values must be"),
     ],
 )
 def test_tables_that_make_no_sense_are_refused(costs: str, values: Float32, line: str) -> None:

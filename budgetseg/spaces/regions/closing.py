@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from budgetseg.crf import Memory, expand
-from budgetseg.crf.potentials import Crf, Evidence, make_potentials
+from budgetseg.crf.potentials import Crf, Nodes, make_potentials
 from budgetseg.policy.neighbours import neighbours_of
 from budgetseg.policy.state import State
 from budgetseg.spaces.regions.interpolation import interpolate
@@ -38,7 +38,7 @@ class Closing:
     ----------
     crf : the energies
     prior : (L,) share of each class in training
-    starts : columns of the descriptors among the inputs, as in `Evidence`
+    starts : columns of the descriptors among the inputs, as in `Nodes`
     graph : of the supervoxels
 
     Attributes
@@ -63,7 +63,7 @@ class Closing:
         with account.stage("interpolation", self._work, self._line("interpolation")):
             probabilities = interpolate(state.said, state.subsets > 0, self._neighbours, self._prior)
         with account.stage("potentials", self._work, self._line("potentials")):
-            evidence = Evidence(probabilities, inputs, state.subsets, self._starts)
+            evidence = Nodes(probabilities, inputs, state.subsets, self._starts)
             problem = make_potentials(self._crf, evidence, self._graph)
         asked, start = _Counted(enough), None if self.last is None else self.last.labels
         with account.stage("expansion", self._work, self._line("expansion")):

@@ -7,7 +7,7 @@ import numpy as np
 from budgetseg.spaces.regions.carry import carry
 from budgetseg.types import Float32, Int32, Supervoxels
 
-__all__ = ["Memory", "RegionEvidence"]
+__all__ = ["RegionEvidence", "WindowMemory"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class RegionEvidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class WindowMemory:
     """What a run knows of a window at its end, to go on from another time.
 
     Attributes

@@ -22,7 +22,7 @@ from budgetseg.spaces.regions.absent import Absent
 from budgetseg.spaces.regions.carry import carry, reduced
 from budgetseg.spaces.regions.closing import Closing
 from budgetseg.spaces.regions.costs import ALL_DESCRIPTORS, CARRYING, REDUCING, FixedCosts
-from budgetseg.spaces.regions.evidence import Memory, RegionEvidence
+from budgetseg.spaces.regions.evidence import RegionEvidence, WindowMemory
 from budgetseg.spaces.regions.ladder import cheapest, given_up, smaller
 from budgetseg.spaces.regions.paint import paint
 from budgetseg.spaces.regions.worker import Worker
@@ -67,7 +67,7 @@ class RegionState:
         self._costs = costs
         self._account = account
         self._seed = seed + window.number
-        self._memory: Memory | None = None
+        self._memory: WindowMemory | None = None
         self._episode: Episode | None = None
         self._n_found = len(window.span)
         self._deadline = Deadline(account.clock)
@@ -101,7 +101,7 @@ class RegionState:
             self._account.ledger.note(f"the budget is short: {name}")
         return True
 
-    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Memory | None = None) -> None:  # noqa: ARG002
+    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: WindowMemory | None = None) -> None:  # noqa: ARG002
         """Read and cut the window as another run did."""
         if self.scene is not None:
             return
@@ -429,9 +429,9 @@ class RegionState:
         n = 0 if self.scene is None else self.scene.n_frames
         return tuple(k * self.plan.stride for k in range(n)), self.plan.size, self.n_places
 
-    def memory(self) -> Memory | None:
+    def memory(self) -> WindowMemory | None:
         """What a later run can go on from."""
         if self.scene is None:
             return None
         state = self.episode.state
-        return Memory(self.scene.supervoxels, state.subsets, state.said, self._worker.inputs)
+        return WindowMemory(self.scene.supervoxels, state.subsets, state.said, self._worker.inputs)

@@ -150,13 +150,16 @@ def test_decoding_that_is_believed_to_take_too_long_is_tried_and_known_better(pa
     assert space.prices.predict("decode .mp4", N_FRAMES * N_PIXELS) < 0.3
 
 
-def test_a_small_budget_leaves_no_frame_out_that_a_larger_one_has_time_for(path: Path, pixels: UInt8) -> None:
-    clock, space = ManualClock(), space_with(pixels, decode_s=1e-4)
-    first, second = label(space, slow(path, clock), request_of(0.3, 6.0), clock)
+@pytest.mark.parametrize(("known_s", "small_s"), [(1e-4, 0.3), (0.02, 0.06)], ids=["not known", "known"])
+def test_a_small_budget_leaves_no_frame_out_that_a_larger_one_has_time_for(
+    path: Path, pixels: UInt8, known_s: float, small_s: float
+) -> None:
+    clock, space = ManualClock(), space_with(pixels, decode_s=known_s)
+    first, second = label(space, slow(path, clock), request_of(small_s, 6.0), clock)
     small, large = first.windows[0].finishes
     assert small.n_read < large.n_read == N_FRAMES
     assert large.carry == FLOW
-    assert first.ledger.spent_s <= 0.3
+    assert first.ledger.spent_s <= small_s
     assert second.ledger.spent_s <= 6.0
 
 

@@ -20,7 +20,7 @@ from budgetseg.timing.clock import CostClock, ManualClock
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Action, Batch, Budget, Float32, UInt8
 from budgetseg.video import VideoSource
-from tests.spaces.clocks import quiet_prices
+from tests.spaces.clocks import Machine, quiet_prices
 from tests.spaces.frames.worlds import (
     CELLS,
     CLASSES,
@@ -39,6 +39,7 @@ from tests.spaces.frames.worlds import (
     space_of,
     street,
     with_network,
+    work_takes_time,
 )
 
 N = 24
@@ -101,17 +102,34 @@ def test_another_budget_reads_the_frames_between() -> None:
     assert len(state.read) == len(set(state.read)) == N
 
 
-def test_the_flow_that_another_budget_is_planned_with_is_that_of_all_new_pairs() -> None:
-    """Flow over a gap is of no use once a frame between was read."""
-    state = prepared(0.08)
-    assert (state.plan.stride, state.plan.carry) == (2, FLOW)
-    clock, ledger = state._account.clock, state._account.ledger
-    began_s, n_new = clock.now_s(), N - len(state.frames)
-    # Time to read all frames and to find half of their flow: what was found before must not be counted on.
-    end_s = began_s + n_new * SECONDS["decode"] + 0.5 * (N - 1) * SECONDS["flow"] + 0.025
-    state.prepare(end_s, end_s)
-    assert not ledger.notes
-    assert clock.now_s() < end_s - 0.02
+@pytest.mark.parametrize("first_s", [0.05, 0.06, 0.08])
+def test_no_flow_is_found_in_vain_at_another_budget(first_s: float) -> None:
+    """Flow over a gap is of no use once a frame between was read: plans count all new pairs."""
+    for more_s in np.arange(0.02, 0.14, 0.004):
+        state = prepared(first_s)
+        clock, stages = state._account.clock, state._account.ledger.stages
+        n_before = stages["flow"].count
+        state.prepare(clock.now_s() + more_s, clock.now_s() + more_s)
+        assert state.plan.carry == FLOW or stages["flow"].count == n_before
+
+
+def test_where_finding_flow_took_so_long_that_there_is_no_time_to_fuse_labels_are_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = Machine(SECONDS, {"flow": 2.4})
+    work_takes_time(monkeypatch, machine)
+    state = open_state(space_of(FRAMES, machine), slides(FRAMES, machine), machine.clock)
+    assert state.prepare(0.1, 0.1)
+    assert machine.done["flow"] == N - 1
+    assert state.plan.carry == COPY
+
+
+def test_while_nothing_is_predicted_the_end_is_one_prediction_copied_to_all_frames() -> None:
+    state = prepared(np.inf)
+    assert state.plan.carry == FLOW
+    assert state.finish_s() == pytest.approx(SECONDS["pixels"] + (N - 1) * SECONDS["copies"])
+    state.add(batch_of(5, SMALL), Outcome(Prediction.of(shades(FRAMES[5])), np.zeros(1), np.zeros(1)))
+    assert state.finish_s() > N * SECONDS["pixels"]
 
 
 def test_a_frame_that_was_not_read_moves_like_its_neighbours_and_beyond_the_ends_nothing_moves() -> None:

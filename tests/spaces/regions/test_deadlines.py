@@ -125,7 +125,7 @@ def test_where_everything_takes_what_is_known_nothing_is_late(seconds: float, na
 # Decoding
 
 
-@pytest.mark.parametrize("seconds", BUDGETS)
+@pytest.mark.parametrize("seconds", [*BUDGETS, 0.2])
 @pytest.mark.parametrize("window", [None, 4])
 def test_a_decoder_ten_times_slower_than_known_costs_frames_not_the_deadline(
     seconds: float, window: int | None
@@ -364,13 +364,15 @@ def test_a_core_that_goes_away_in_the_middle_is_late_by_no_more_than_the_end_tak
     assert is_labelled(result)
 
 
-@pytest.mark.parametrize("seconds", BUDGETS)
-@pytest.mark.parametrize("when", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("seconds", [0.15, 0.17])
+@pytest.mark.parametrize("when", [0.5, 0.6, 0.7])
 def test_where_the_kernel_reports_a_core_that_went_away_the_end_is_begun_sooner(seconds: float, when: float) -> None:
     clock = ChargedClock(lambda now_s: 2.0 if now_s > when * seconds else 1.0)
-    (result,) = run_on(clock, seconds, prices=learned_prices(clock, is_reported=True))
+    own = [Timed(name, clock, slower=4.0) for name in NAMES]  # there is more to compute than time for it
+    (result,) = run_on(clock, seconds, descriptors=own, prices=learned_prices(clock, is_reported=True))
     check_ready(result, seconds)
     assert is_labelled(result)
+    assert result.ledger.work_left
 
 
 def test_several_budgets_are_kept_on_a_machine_that_gets_slower_and_slower() -> None:

@@ -24,7 +24,7 @@ from budgetseg.engine.run import Earlier, replay
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.spaces.regions.evidence import Memory, RegionEvidence
+from budgetseg.spaces.regions.evidence import RegionEvidence, WindowMemory
 from budgetseg.spaces.regions.ladder import LADDER
 from budgetseg.spaces.regions.settings import RegionSettings
 from budgetseg.spaces.regions.space import Regions
@@ -445,7 +445,7 @@ def test_a_run_without_a_memory_is_done_again_beside_the_budget() -> None:
 def test_a_memory_holds_what_a_later_run_needs() -> None:
     (result,) = labelled(request_of(0.1))
     (memory,) = result.memory
-    assert isinstance(memory, Memory)
+    assert isinstance(memory, WindowMemory)
     h, n = MODEL.classifiers, result.windows[0].n_places
     assert memory.inputs.shape == (n, sum(h.lengths[1:]))
     known = memory.subsets > 0
