@@ -13,17 +13,15 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
-from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.training_seeds import balance_of, learned_in, plan_player
-from budgetseg.learning import policies, uses
 from budgetseg.learning.gains import find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
-from budgetseg.learning.policies import first_player
+from budgetseg.learning.policies import PolicyRecipe, first_player
+from budgetseg.learning.start import Start
 from budgetseg.models.bundle import Model, load_model
 from budgetseg.policy.learned import METHOD, SELECTIONS
 from budgetseg.policy.static import COSTS
@@ -37,12 +35,12 @@ CHOICES = {
     "any policy or the plan": (*SELECTIONS, STATIC),
 }
 N_SEEDS = 2
-FIRSTS: dict[str, tuple[ModuleType, str, object]] = {
-    "gain per cost": (policies, "FIRST", policies.FIRST),
-    "all descriptors add as much": (policies, "BELIEVED", 0.0),
-    "sizes count in full": (policies, "FIRST", policies.FIRST | {"size": 1.0}),
-    "disagreement does not count": (policies, "FIRST", policies.FIRST | {"disagreement": 0.0}),
-    "no descriptor is done without": (uses, "N_SUBSETS", 0),
+FIRSTS = {
+    "gain per cost": PolicyRecipe(),
+    "all descriptors add as much": PolicyRecipe(start=Start(gain=0.0)),
+    "sizes count in full": PolicyRecipe(start=Start(size=1.0)),
+    "disagreement does not count": PolicyRecipe(start=Start(disagreement=0.0)),
+    "no descriptor is done without": PolicyRecipe(n_subsets=0),
 }
 
 
@@ -61,9 +59,8 @@ def _first(model: Model, arenas: Sequence[Arena], among: tuple[str, ...], costs:
     whole = Judge(arenas, among, balance_of(model), os.cpu_count() or 1)
     plans = [_score(whole, plan_player(model, fraction, among, costs), fraction) for fraction in BUDGETS]
     lines, gains = [_line("static plan", plans)], find_gains(whole)
-    for name, change in FIRSTS.items():
-        with patch.object(*change):
-            player = first_player(whole, METHOD, gains)
+    for name, recipe in FIRSTS.items():
+        player = first_player(whole, METHOD, gains, recipe)
         lines.append(_line(name, [_score(whole, player, fraction) for fraction in BUDGETS]))
     return "".join(lines)
 

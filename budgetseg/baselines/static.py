@@ -26,11 +26,6 @@ from budgetseg.types import Float64
 
 __all__ = ["PlanRecipe", "Scored", "best_plan", "plans_among", "run_plan"]
 
-FEW = 4000
-"""Supervoxels, of the smallest videos, that stronger plans are tried on first."""
-FINALISTS = 4
-"""Highest scores there; plans that have one of them are tried on all videos."""
-
 
 @dataclass(frozen=True)
 class PlanRecipe:
@@ -40,10 +35,14 @@ class PlanRecipe:
     ----------
     balance : what is maximised, from 0 for the share of pixels that are right to 1 for the average over classes
     n_seeds : runs of each of the best plans in each video
+    n_tried : supervoxels, of the smallest videos, that stronger plans are tried on first
+    n_finalists : highest scores there; plans that have one of them are tried on all videos
     """
 
     balance: float = 0.5
     n_seeds: int = 2
+    n_tried: int = 4000
+    n_finalists: int = 4
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,14 @@ def best_plan(
     cores : plans that are tried at a time
     rest : whether in its stronger form
     """
-    recipe, few = recipe or PlanRecipe(), _smallest(arenas)
+    recipe = recipe or PlanRecipe()
+    few = _smallest(arenas, recipe.n_tried)
     plans = plans_among(names, budget_fraction, arenas[0].pricing, rest)
     trials = _Trials(arenas, {arena.name: budget_fraction * arena.full_s(names) for arena in arenas}, recipe.balance)
     with ThreadPoolExecutor(cores) as pool:
         if rest:
             scores = list(pool.map(lambda plan: trials.score(plan, few, 1), plans))
-            least = np.unique(scores)[-FINALISTS:][0]
+            least = np.unique(scores)[-recipe.n_finalists :][0]
             plans = [plan for plan, score in zip(plans, scores, strict=True) if score >= least]
         scores = list(pool.map(lambda plan: trials.score(plan, arenas, recipe.n_seeds), plans))
     best = int(np.argmax(scores))
@@ -123,8 +123,8 @@ class _Trials:
         return self._known[key]
 
 
-def _smallest(arenas: Sequence[Arena]) -> list[Arena]:
-    """The smallest ones, `FEW` supervoxels in all, at least one."""
+def _smallest(arenas: Sequence[Arena], n: int) -> list[Arena]:
+    """The smallest ones, of n supervoxels in all, at least one."""
     ordered = sorted(arenas, key=len)
     totals = np.cumsum([len(arena) for arena in ordered])
-    return ordered[: max(1, int((totals <= FEW).sum()))]
+    return ordered[: max(1, int((totals <= n).sum()))]

@@ -13,9 +13,9 @@ from budgetseg.policy.features import CERTAIN
 from budgetseg.simulate import Arena, reward
 from budgetseg.types import Float64
 
-__all__ = ["LEAST", "Gains", "find_gains"]
+__all__ = ["LEAST_GAIN", "Gains", "find_gains"]
 
-LEAST = 6e-4
+LEAST_GAIN = 6e-4
 """Of the score: whatever adds less than this, or takes something away, counts as adding so much."""
 
 
@@ -29,12 +29,14 @@ class Gains:
     among : those of them that may be computed
     scores : (2^D,) where all supervoxels have a subset, what right pixels are worth; nan if it has others
     doubts : (2^D,) how sure H is then: mean logarithm of what its confidence lacks
+    least : of the score: whatever adds less, or takes something away, counts as adding so much
     """
 
     names: tuple[str, ...]
     among: tuple[str, ...]
     scores: Float64
     doubts: Float64
+    least: float = LEAST_GAIN
 
     @property
     def bits(self) -> int:
@@ -55,12 +57,12 @@ class Gains:
         without = [int(s) for s in np.flatnonzero(np.isfinite(self.scores)) if not s & bit]
         added = np.array([self.scores[s | bit] - self.scores[s] for s in without])
         there = [[1, *(s >> self.names.index(other) & 1 for other in others)] for s in without]
-        target = np.log(np.maximum(added, LEAST)) - self.doubts[without]
+        target = np.log(np.maximum(added, self.least)) - self.doubts[without]
         fit = np.linalg.lstsq(np.array(there, np.float64), target, rcond=None)[0]
         return dict(zip(("", *others), fit.tolist(), strict=True))
 
 
-def find_gains(judge: Judge) -> Gains:
+def find_gains(judge: Judge, least: float = LEAST_GAIN) -> Gains:
     """From the videos of a judge, with the CRF, among the descriptors that it allows."""
     h = judge.arenas[0].model.classifiers
     subsets = [subset for subset in range(h.n_subsets) if not subset & ~h.subset_of(judge.names)]
@@ -68,7 +70,7 @@ def find_gains(judge: Judge) -> Gains:
         found = list(pool.map(lambda subset: _try(judge, subset), subsets))
     scores, doubts = np.full((2, h.n_subsets), np.nan)
     scores[subsets], doubts[subsets] = np.transpose(found)
-    return Gains(h.names, judge.names, scores, doubts)
+    return Gains(h.names, judge.names, scores, doubts, least)
 
 
 def _try(judge: Judge, subset: int) -> tuple[float, float]:

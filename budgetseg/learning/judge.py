@@ -11,10 +11,7 @@ from budgetseg.policy.linear import LinearPolicy
 from budgetseg.simulate import Arena, Reward, play, reward, worth_of
 from budgetseg.types import Float64, Int64
 
-__all__ = ["SMALL", "Judge", "Player", "Trial"]
-
-SMALL = 0.05
-"""Of the full cost; in short clips such budgets cannot buy what they can in a video, and are judged in long ones."""
+__all__ = ["Judge", "Player", "Trial"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +48,22 @@ class Judge:
     balance : what a score is, from 0 for the share of pixels that are right to 1 for the average over classes
     cores : runs at a time
     long : of the same, for small budgets; the others are for larger ones then
+    small : budgets of so much of the full cost, or less, are small: in short clips they cannot buy what they can in a
+        video
     """
 
     def __init__(
-        self, arenas: Sequence[Arena], names: Sequence[str], balance: float, cores: int = 1, long: Sequence[Arena] = ()
+        self,
+        arenas: Sequence[Arena],
+        names: Sequence[str],
+        balance: float,
+        cores: int = 1,
+        long: Sequence[Arena] = (),
+        small: float = 0.05,
     ) -> None:
         self.arenas, self.names, self.balance, self.cores = [*arenas, *long], tuple(names), balance, cores
         self._n_short = len(arenas)
+        self._small = small
         self.full_s = [arena.full_s(names) for arena in self.arenas]
         self.worth = worth_of(np.concatenate([arena.truth for arena in self.arenas]), balance)
 
@@ -68,7 +74,7 @@ class Judge:
 
     def _is_for(self, arena: int, fraction: float) -> bool:
         has_long, is_long = len(self.arenas) > self._n_short, arena >= self._n_short
-        return not has_long or is_long == (fraction <= SMALL)
+        return not has_long or is_long == (fraction <= self._small)
 
     def draw(self, fractions: Sequence[float], rng: np.random.Generator) -> list[Trial]:
         """A trial with every budget, each in any of the videos that it is for.

@@ -10,7 +10,7 @@ One policy serves every budget: what is left is among its features.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +20,15 @@ from safetensors.numpy import load_file, save_file
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.learning.capi import CapiRecipe, iterate
-from budgetseg.learning.gains import LEAST, Gains, find_gains
+from budgetseg.learning.gains import LEAST_GAIN, Gains, find_gains
 from budgetseg.learning.journal import Journal, plot_rounds
-from budgetseg.learning.judge import SMALL, Judge, Player
+from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned, mark_of, variants_of
 from budgetseg.learning.rollouts import RolloutRecipe
-from budgetseg.learning.uses import N_SUBSETS, SPARE, ahead_of_first, uses_by_budget, with_fewer
+from budgetseg.learning.start import Start, first_policy
+from budgetseg.learning.uses import ahead_of_first, uses_by_budget, with_fewer
 from budgetseg.models.bundle import Model
-from budgetseg.policy.features import EXTRAS, LEAST_LEFT, feature_names, n_features
+from budgetseg.policy.features import EXTRAS, LEAST_LEFT
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import COSTS
@@ -35,32 +36,33 @@ from budgetseg.simulate import Arena
 from budgetseg.simulate.cut import clips_of
 from budgetseg.types import Float32
 
-__all__ = ["PolicyRecipe", "first_player", "first_policy", "judge_of", "judges_of", "learn_policies", "n_policies"]
-
-CLIP, LONG = 1500, 6000
-"""Supervoxels in a clip, about, and for small budgets: to the end of a long video runs would show the same at a higher
-price, but a twentieth of a short one does not pay for a frame of a network, and of a long one it does."""
-
-FEW = 6
-"""Long clips; of fewer none is held out."""
+__all__ = ["Clips", "PolicyRecipe", "first_player", "judge_of", "judges_of", "learn_policies", "n_policies"]
 
 _CAPI = CapiRecipe(BUDGETS, n_rounds=4, rollouts=RolloutRecipe(24, 2))
 
-FIRST = {"size": 0.7, "own doubt": 1.0, "neighbours' doubt": 0.45, "disagreement": 1.0, "time for each": 1.0}
-FIRST_COSTS = {"cost": -0.3, "share": -0.5}
-BELIEVED = 0.4
-"""Weights that learning begins with, and what those of gains are multiplied with: chosen in training videos of both
-datasets, with and without a network, for both kinds of costs together."""
-
-AHEAD = {"wanted": 10.0, "unsure": 2.4, "random": 2.4}
-"""How far descriptors are ahead of Finished at first, by order. Far where the policy selects, since time that is left
-is wasted. Where it does not, whoever was selected must be left for others before all of its descriptors are there."""
-
-RULES = 4
-"""Of what is kept in the end: those of another number are learned again."""
+FORMAT = 5  # of policies that are kept while a model is trained; those of another are learned again
 
 Tell = Callable[[str], None]
 """Hears a line about every round."""
+
+
+@dataclass(frozen=True)
+class Clips:
+    """How training videos are cut into clips, in supervoxels.
+
+    To the end of a long video, runs would show the same at a higher price; but a twentieth of a short clip does not pay
+    for a frame of a network, and of a long one it does.
+
+    Attributes
+    ----------
+    short : about how many supervoxels a clip has
+    long : those of clips for small budgets
+    few : of fewer long clips than this, none is held out
+    """
+
+    short: int = 1500
+    long: int = 6000
+    few: int = 6
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class PolicyRecipe:
     methods : names in `SELECTIONS`
     costs : names in `COSTS`
     seed : of all that is random
+    start : weights that learning begins with
+    clips : how training videos are cut
+    least_gain : of the score: whatever adds less counts as adding so much; what a video may lose at a budget, and all
+        must gain, where descriptors are done without
+    n_subsets : the best subsets of descriptors, which a policy may do with instead of all where no video loses
     """
 
     balance: float = 0.5
@@ -81,6 +88,10 @@ class PolicyRecipe:
     methods: tuple[str, ...] = tuple(SELECTIONS)
     costs: tuple[str, ...] = COSTS
     seed: int = 0
+    start: Start = field(default_factory=Start)
+    clips: Clips = field(default_factory=Clips)
+    least_gain: float = LEAST_GAIN
+    n_subsets: int = 4
 
     def __post_init__(self) -> None:
         for wanted, known in ((self.methods, tuple(SELECTIONS)), (self.costs, COSTS)):
@@ -115,9 +126,8 @@ def learn_policies(
 
     `advance` is told of each of them, `n_policies`; `tell` hears of every round.
     """
-    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, CLIP, LONG, SMALL, FEW  # not which
-    how = FIRST, FIRST_COSTS, BELIEVED, AHEAD, N_SUBSETS, LEAST, SPARE, RULES
-    mark, policies, gains = mark_of(learned, (what, how)), [], dict[tuple[str, ...], Gains]()
+    what = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, FORMAT  # not which
+    mark, policies, gains = mark_of(learned, what), [], dict[tuple[str, ...], Gains]()
     for costs in recipe.costs:
         arenas: list[Arena] = []
         for method, among in _wanted(learned.model.classifiers.names, recipe):
@@ -126,7 +136,7 @@ def learn_policies(
             if policy is None:
                 arenas = arenas or learned.arenas(costs)
                 journal, whole = Journal(place.name, tell), Judge(arenas, among, recipe.balance, cores)
-                gains[among] = gains.get(among) or find_gains(whole)  # whatever it costs
+                gains[among] = gains.get(among) or find_gains(whole, recipe.least_gain)  # whatever it costs
                 policy = _learn(whole, gains[among], method, recipe, journal)
                 _write(place, mark, policy, journal)
             policies.append(policy)
@@ -134,36 +144,43 @@ def learn_policies(
     return tuple(policies)
 
 
-def judges_of(arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1) -> tuple[Judge, Judge]:
+def judges_of(
+    arenas: Sequence[Arena], among: Sequence[str], balance: float, cores: int = 1, clips: Clips | None = None
+) -> tuple[Judge, Judge]:
     """Of clips to learn from, and of those of every fourth stretch, held out; all are both where there are few.
 
     A classifier of single decisions learns what is not so, and must be judged by what it has not seen.
     """
-    long = [clip for arena in arenas for clip in clips_of(arena, LONG)]
-    if len(long) < FEW:
-        every = judge_of(long, among, balance, cores)
+    clips = clips or Clips()
+    long = [clip for arena in arenas for clip in clips_of(arena, clips.long)]
+    if len(long) < clips.few:
+        every = judge_of(long, among, balance, cores, clips)
         return every, every
     train, held_out = ([clip for k, clip in enumerate(long) if (k % 4 == 3) == out] for out in (False, True))
-    return judge_of(train, among, balance, cores), judge_of(held_out, among, balance, cores)
+    return judge_of(train, among, balance, cores, clips), judge_of(held_out, among, balance, cores, clips)
 
 
-def judge_of(long: Sequence[Arena], among: Sequence[str], balance: float, cores: int) -> Judge:
+def judge_of(
+    long: Sequence[Arena], among: Sequence[str], balance: float, cores: int, clips: Clips | None = None
+) -> Judge:
     """Of long clips for small budgets, and of short ones of the same for others."""
-    short = [clip for stretch in long for clip in clips_of(stretch, CLIP)]
+    clips = clips or Clips()
+    short = [clip for stretch in long for clip in clips_of(stretch, clips.short)]
     return Judge(short, among, balance, cores, long)
 
 
-def first_player(judge: Judge, method: str, gains: Gains | None = None) -> Player:
+def first_player(judge: Judge, method: str, gains: Gains | None = None, recipe: PolicyRecipe | None = None) -> Player:
     """Gain per cost, among the descriptors that a judge allows, or fewer of them, where that loses in no video.
 
     Over all budgets: what a few videos gain by something, and others lose, is chance. Gains are those of the judge's
     videos, which are found where they are not at hand.
     """
-    gains, selection = gains or find_gains(judge), SELECTIONS[method]
-    first = first_policy(judge.arenas[0].model, gains, selection.order)
+    recipe, selection = recipe or PolicyRecipe(), SELECTIONS[method]
+    gains = gains or find_gains(judge, recipe.least_gain)
+    first = first_policy(judge.arenas[0].model, gains, selection.order, recipe.start)
     spare = (1 << len(gains.names)) - 1 & ~gains.bits  # for whoever has time to spare
     player = Player(first, replace(selection, enabled=gains.bits | spare))
-    return _fairest(judge, with_fewer(player, gains))
+    return _fairest(judge, with_fewer(player, gains, recipe.n_subsets))
 
 
 def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
@@ -173,34 +190,16 @@ def _fairest(judge: Judge, players: Sequence[Player]) -> Player:
     return players[int(np.argmax(np.where(fair, ahead.sum(axis=(1, 2)), -np.inf)))]
 
 
-def first_policy(model: Model, gains: Gains, order: str) -> LinearPolicy:
-    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
-    h = model.classifiers
-    names = feature_names(h.names, model.classes.names, extended=True)
-    weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
-    for d, name in enumerate(h.names):
-        wanted = FIRST | {f"{cost} of {name}": weight for cost, weight in FIRST_COSTS.items()}
-        if name in gains.among:
-            added = gains.of(name)
-            wanted["1"] = AHEAD[order] + BELIEVED * added.pop("")
-            wanted |= {f"has {other}": BELIEVED * weight for other, weight in added.items()}
-        else:
-            wanted["1"] = -50.0  # for whoever has time to spare
-        for feature, weight in wanted.items():
-            weights[d, names.index(feature)] = weight
-    return LinearPolicy(weights, extended=True)
-
-
 def _learn(whole: Judge, gains: Gains, method: str, recipe: PolicyRecipe, journal: Journal) -> LearnedPolicy:
     """From gain per cost in the videos of a judge."""
-    first = first_player(whole, method, gains)
-    train, held_out = judges_of(whole.arenas, whole.names, whole.balance, whole.cores)
+    first = first_player(whole, method, gains, recipe)
+    train, held_out = judges_of(whole.arenas, whole.names, whole.balance, whole.cores, recipe.clips)
     player = _better(whole, first, iterate(train, held_out, first, recipe.capi, recipe.seed, journal.round))
     weights = first.policy.weights.copy()
     learned = [whole.arenas[0].model.classifiers.names.index(name) for name in whole.names]
     weights[[*learned, -1]] = player.policy.weights[[*learned, -1]]
     player = replace(player, policy=LinearPolicy(weights, extended=True))
-    uses = uses_by_budget(whole, player, gains)
+    uses = uses_by_budget(whole, player, gains, recipe.n_subsets, recipe.least_gain)
     policy = LearnedPolicy(method, whole.names, whole.arenas[0].pricing, player.policy, uses=uses)
     expected = [_accuracy(whole, Player(*policy.at(fraction)), fraction) for fraction in BUDGETS]
     return replace(policy, expected=_rising(expected))

@@ -40,8 +40,7 @@ __all__ = [
 ]
 
 N_EPISODES = 200_000
-MOST = 1.05
-"""The largest budget of an episode, as a share of the full cost."""
+"""Random episodes that Q-learning plays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +150,7 @@ def learn_values(outcomes: Outcomes, n_episodes: int = N_EPISODES, seed: int = 0
 def _learn(costs, gains, n_episodes, seed, values, visits):  # type: ignore[no-untyped-def]
     n = values.shape[2] - 1
     for episode in range(n_episodes):
-        budget = MOST * uniform(seed, episode, 0)
+        budget = 1.05 * uniform(seed, episode, 0)  # of the full cost: up to a little more than all
         for video in range(len(costs)):
             own, subset, action = costs[video], 0, -1
             while action != n:

@@ -9,48 +9,44 @@ from dataclasses import replace
 
 import numpy as np
 
-from budgetseg.learning.gains import LEAST, Gains
+from budgetseg.learning.gains import LEAST_GAIN, Gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.policy.learned import Uses
 from budgetseg.types import Bool, Float64
 
-__all__ = ["N_SUBSETS", "SPARE", "ahead_of_first", "uses_by_budget", "with_fewer"]
-
-N_SUBSETS = 4
-"""The best subsets of descriptors, which a policy may do with instead of all: where it loses in no video."""
-
-SPARE = LEAST
-"""Of the score in all videos: what one of them may lose at a budget, and what all must gain."""
+__all__ = ["ahead_of_first", "uses_by_budget", "with_fewer"]
 
 
-def uses_by_budget(judge: Judge, player: Player, gains: Gains) -> tuple[Uses, ...]:
+def uses_by_budget(
+    judge: Judge, player: Player, gains: Gains, n_subsets: int = 4, spare: float = LEAST_GAIN
+) -> tuple[Uses, ...]:
     """For each of the budgets, the descriptors that are best from there on.
 
-    At none of these budgets may a video lose by it, but for what there is to spare. What was done without with less to
-    spend does not come back.
+    At none of these budgets may a video lose more than `spare`, and all together must gain as much. What was done
+    without with less to spend does not come back.
     """
-    players = with_fewer(player, gains)
+    players = with_fewer(player, gains, n_subsets)
     ahead, sets = ahead_of_first(judge, players), np.array([one.selection.enabled for one in players])
     found, best = list[Uses](), 0
     for k, fraction in enumerate(BUDGETS):
-        gained, fair = _from(ahead, k)
+        gained, fair = _from(ahead, k, spare)
         fair &= sets & ~sets[best] == 0
         best = int(np.argmax(np.where(fair, gained, -np.inf))) if fair.any() else best
         found.append(Uses(fraction, int(sets[best])))
     return tuple(found)
 
 
-def _from(ahead: Float64, k: int) -> tuple[Float64, Bool]:
+def _from(ahead: Float64, k: int, spare: float) -> tuple[Float64, Bool]:
     """What each gains at this budget and all larger ones, and whether that is something, and no video loses."""
     gained = ahead[:, k:].sum(axis=(1, 2))
-    return gained, (ahead[:, k:] >= -SPARE).all(axis=(1, 2)) & (gained > SPARE)
+    return gained, (ahead[:, k:] >= -spare).all(axis=(1, 2)) & (gained > spare)
 
 
-def with_fewer(player: Player, gains: Gains) -> list[Player]:
-    """A player, and the same with each of the best subsets of its descriptors."""
+def with_fewer(player: Player, gains: Gains, n_subsets: int = 4) -> list[Player]:
+    """A player, and the same with each of the n best subsets of its descriptors."""
     own = player.selection.enabled
-    some = [best for best in gains.best(N_SUBSETS) if not best & ~own]
+    some = [best for best in gains.best(n_subsets) if not best & ~own]
     return [_with(player, enabled) for enabled in dict.fromkeys((own, *(best | own & ~gains.bits for best in some)))]
 
 

@@ -46,11 +46,10 @@ def test_plain_plans_have_no_order_of_their_own_and_spend_no_more_than_they_say(
 
 
 def test_the_best_plain_plan_is_the_best_of_the_plain_ones_in_all_videos(
-    arenas: list[Arena], monkeypatch: pytest.MonkeyPatch
+    arenas: list[Arena],
 ) -> None:
-    monkeypatch.setattr(static, "FEW", 20)  # the smallest video alone prefers another
-    monkeypatch.setattr(static, "FINALISTS", 1)
-    recipe, worth = PlanRecipe(0.0, 1), worth_of(np.concatenate([arena.truth for arena in arenas]), 0.0)
+    recipe = PlanRecipe(0.0, 1, n_tried=20, n_finalists=1)  # the smallest video alone prefers another
+    worth = worth_of(np.concatenate([arena.truth for arena in arenas]), 0.0)
     ends = [
         [(arena, run_plan(arena, plan, 0.3 * arena.full_s(NAMES))) for arena in arenas]
         for plan in plans_among(NAMES, 0.3, rest=False)
@@ -84,11 +83,9 @@ def test_all_plans_are_tried_once_on_the_smallest_videos_and_the_best_of_them_on
         tried.append((arena.name, plan, seed))
         return run_plan(arena, plan, budget_s, seed)
 
-    monkeypatch.setattr(static, "FEW", 55)
-    monkeypatch.setattr(static, "FINALISTS", 3)
     monkeypatch.setattr(static, "run_plan", run)
     plans = plans_among(NAMES, 0.1)
-    best = best_plan(arenas, NAMES, 0.1, PlanRecipe(0.0, 2))
+    best = best_plan(arenas, NAMES, 0.1, PlanRecipe(0.0, 2, n_tried=55, n_finalists=3))
     monkeypatch.setattr(static, "run_plan", run_plan)
     worth = worth_of(np.concatenate([arena.truth for arena in arenas]))
 

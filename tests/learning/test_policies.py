@@ -15,8 +15,9 @@ from budgetseg.learning.capi import CapiRecipe, iterate
 from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS, Learned
-from budgetseg.learning.policies import PolicyRecipe, first_policy, judges_of, learn_policies, n_policies
+from budgetseg.learning.policies import Clips, PolicyRecipe, judges_of, learn_policies, n_policies
 from budgetseg.learning.rollouts import RolloutRecipe
+from budgetseg.learning.start import Start, first_policy
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.view import features_of
@@ -147,21 +148,20 @@ def test_policies_are_learned_again_where_something_else_was_learned(
     assert len(begun) == 2
     learn_policies(learned, one, work, 1)
     assert len(begun) == 2
-    for recipe in (replace(one, seed=1), replace(one, balance=0.4), replace(one, capi=replace(CAPI, penalty=1.0))):
+    for recipe in (
+        replace(one, seed=1),
+        replace(one, balance=0.4),
+        replace(one, capi=replace(CAPI, penalty=1.0)),
+        replace(one, start=Start(size=2.0)),
+        replace(one, clips=Clips(few=7)),
+        replace(one, least_gain=1e-3),
+        replace(one, n_subsets=3),
+    ):
         begun.clear()
         learn_policies(learned, recipe, work, 1)
         assert len(begun) == 2
     begun.clear()
-    for name, other in (
-        ("EXTRAS", ("something else",)),
-        ("LEAST_LEFT", 0.1),
-        ("LONG", 7000),
-        ("SMALL", 0.1),
-        ("FEW", 7),
-        ("FIRST", {"size": 2.0}),
-        ("BELIEVED", 0.5),
-        ("AHEAD", {"wanted": 9.0}),
-    ):
+    for name, other in (("EXTRAS", ("something else",)), ("LEAST_LEFT", 0.1)):
         with monkeypatch.context() as patch:
             patch.setattr(policies, name, other)  # the same weights would mean another policy, or be others
             learn_policies(learned, one, work, 1)
@@ -198,10 +198,9 @@ def clips_for(judge: Judge, fraction: float) -> list[Arena]:
     return [judge.arenas[trial.arena] for trial in judge.trials((fraction,), 1)]
 
 
-def test_every_fourth_stretch_is_held_out_where_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policies, "CLIP", 10)
-    monkeypatch.setattr(policies, "LONG", 30)
-    judges = judges_of([replace(random_arena(n), name=f"video {n}") for n in (60, 30, 90)], NAMES, 0.3)
+def test_every_fourth_stretch_is_held_out_where_there_are_enough() -> None:
+    arenas = [replace(random_arena(n), name=f"video {n}") for n in (60, 30, 90)]
+    judges = judges_of(arenas, NAMES, 0.3, clips=Clips(short=10, long=30))
     for fraction, size in ((0.05, 30), (0.06, 10)):
         own, others = (clips_for(judge, fraction) for judge in judges)
         assert {len(clip) for clip in (*own, *others)} == {size}
@@ -269,9 +268,9 @@ def test_gains_are_found_once_for_all_methods_and_costs(
 ) -> None:
     found = list[tuple[str, ...]]()
 
-    def count(judge: Judge) -> Gains:
+    def count(judge: Judge, least: float) -> Gains:
         found.append(judge.names)
-        return find_gains(judge)
+        return find_gains(judge, least)
 
     monkeypatch.setattr(policies, "find_gains", count)
     learn_policies(learned, RECIPE, tmp_path / "policies", 2)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from budgetseg.learning.gains import find_gains
+from budgetseg.learning.gains import LEAST_GAIN, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import first_player
-from budgetseg.learning.uses import SPARE, uses_by_budget
+from budgetseg.learning.uses import uses_by_budget
 from budgetseg.simulate import Arena
 from tests.simulate.arenas import NAMES, random_arena, told_truth
 
@@ -33,7 +33,9 @@ def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
     alone = {bit: [_ahead(judge, player, bit, one) for one in BUDGETS] for bit in (1, both - 1)}
     for k, own in enumerate(sets):
         fair = {
-            bit: sum(apart[k:]) for bit, apart in alone.items() if min(apart[k:]) >= -SPARE and sum(apart[k:]) > SPARE
+            bit: sum(apart[k:])
+            for bit, apart in alone.items()
+            if min(apart[k:]) >= -LEAST_GAIN and sum(apart[k:]) > LEAST_GAIN
         }
         before = sets[k - 1] if k else both
         fair = {bit: gained for bit, gained in fair.items() if not bit & ~before}

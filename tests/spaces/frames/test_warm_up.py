@@ -45,7 +45,7 @@ def test_everything_has_a_price_once_it_was_timed(names: tuple[str, ...], thread
         assert costs.key(work) in space.prices
     for carry in (FLOW, COPY):
         assert costs.finish_s(100, 50, 200.0, carry, True) > costs.finish_s(100, 50, 200.0, carry, False) > 0
-    assert 0 < costs.copy_s(1) < costs.flow_s(1)
+    assert min(costs.copy_s(1), costs.flow_s(1)) > 0
 
 
 def test_where_everything_has_a_price_a_short_look_is_enough() -> None:

@@ -1,0 +1,78 @@
+"""What learning begins with: a linear policy of gain per cost, from what descriptors add in training videos."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetseg.learning.gains import Gains
+from budgetseg.models.bundle import Model
+from budgetseg.policy.features import feature_names, n_features
+from budgetseg.policy.linear import LinearPolicy
+
+__all__ = ["Start", "first_policy"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Weights that learning begins with, for features that are logarithms.
+
+    All were chosen in training videos of both datasets, with and without a network, for both kinds of costs together:
+    `python -m benchmarks.choose_policies first`.
+
+    Attributes
+    ----------
+    size : of the supervoxel
+    own_doubt : what H's confidence lacks
+    neighbours_doubt : what that of finished neighbours lacks
+    disagreement : between H and the neighbours
+    time_for_each : time left for each supervoxel that is not finished
+    cost : of the descriptor
+    share : of the descriptor, if all who need its resources shared their cost
+    gain : of what a descriptor adds, as it was measured
+    ahead : how far descriptors are ahead of Finished where the policy does not select: whoever was selected must be
+        left for others before all of its descriptors are there
+    ahead_wanted : the same where the policy selects; far, since time that is left is wasted
+    spare : of descriptors that the policy does not choose among, for whoever has time to spare
+    """
+
+    size: float = 0.7
+    own_doubt: float = 1.0
+    neighbours_doubt: float = 0.45
+    disagreement: float = 1.0
+    time_for_each: float = 1.0
+    cost: float = -0.3
+    share: float = -0.5
+    gain: float = 0.4
+    ahead: float = 2.4
+    ahead_wanted: float = 10.0
+    spare: float = -50.0
+
+    @property
+    def of_features(self) -> dict[str, float]:
+        """Weights that are the same for all descriptors, by the names of their features."""
+        return {
+            "size": self.size,
+            "own doubt": self.own_doubt,
+            "neighbours' doubt": self.neighbours_doubt,
+            "disagreement": self.disagreement,
+            "time for each": self.time_for_each,
+        }
+
+
+def first_policy(model: Model, gains: Gains, order: str, start: Start | None = None) -> LinearPolicy:
+    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
+    start, h = start or Start(), model.classifiers
+    names = feature_names(h.names, model.classes.names, extended=True)
+    weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
+    ahead = start.ahead_wanted if order == "wanted" else start.ahead
+    for d, name in enumerate(h.names):
+        wanted = start.of_features | {f"cost of {name}": start.cost, f"share of {name}": start.share}
+        if name in gains.among:
+            added = gains.of(name)
+            wanted["1"] = ahead + start.gain * added.pop("")
+            wanted |= {f"has {other}": start.gain * weight for other, weight in added.items()}
+        else:
+            wanted["1"] = start.spare
+        for feature, weight in wanted.items():
+            weights[d, names.index(feature)] = weight
+    return LinearPolicy(weights, extended=True)
