@@ -38,7 +38,7 @@ class SimulatedModel(LoadedModel):
 
 def frozen_prices(rates: Mapping[str, float] | None = None) -> Prices:
     """Prices of both spaces, with one thread and with two, from which nothing is learned."""
-    both = {f"frames {work} {threads}": rate for work, rate in FRAMES.items() for threads in (1, 2)}
+    both = {f"frames {work}": rate for work, rate in FRAMES.items()}
     files = {"decode .mp4": 2e-8, "decode .png": 2e-8, "supervoxels fast 2": 4e-7}
     return prices_of({**both, **files, **(rates or {})})
 

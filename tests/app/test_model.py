@@ -119,7 +119,7 @@ def test_networks_of_other_classes_or_cells_do_not_label_frames(tmp_path: Path) 
     sizes = {"dcnn": len(CLASSES), "other": 3}
     networks = write_networks(tmp_path / "networks", sizes)
     save_model(random_model(sizes, CLASSES, networks), tmp_path / "model")
-    space = load_simulated(tmp_path / "model", rates={"frames other 1": 0.01}).frames
+    space = load_simulated(tmp_path / "model", rates={"frames other": 0.01}).frames
     assert space is not None
     assert list(space.sources) == ["dcnn"]
 
@@ -129,7 +129,7 @@ def test_networks_come_from_the_cheapest_to_the_dearest(tmp_path: Path) -> None:
     sizes = dict.fromkeys(("a", "b", "c"), len(CLASSES))
     networks = write_networks(tmp_path / "networks", sizes)
     save_model(random_model(sizes, CLASSES, networks), tmp_path / "model")
-    rates = {"frames a 1": 0.02, "frames b 1": 0.03, "frames c 1": 0.01}
+    rates = {"frames a": 0.02, "frames b": 0.03, "frames c": 0.01}
     space = load_simulated(tmp_path / "model", rates=rates).frames
     assert space is not None
     assert list(space.sources) == ["c", "a", "b"]

@@ -300,7 +300,13 @@ def test_a_run_under_frozen_prices_repeats(make: Make) -> None:
 
 @pytest.mark.parametrize(
     ("make", "amount"),
-    [(frames_space, 5.0), (frames_space, math.inf), (regions_space, 0.018), (regions_space, math.inf)],
+    [
+        (frames_space, 0.1),
+        (frames_space, 0.4),
+        (frames_space, math.inf),
+        (regions_space, 0.018),
+        (regions_space, math.inf),
+    ],
 )
 def test_two_threads_label_as_one(make: Make, amount: float) -> None:
     one, two = (label(make(threads=threads), seconds(amount)) for threads in (1, 2))
@@ -528,7 +534,7 @@ def test_whole_frames_tell_key_frame_and_network_of_every_cell_on_request() -> N
 
 
 def test_labels_that_were_copied_tell_the_frame_that_they_are_from() -> None:
-    (result,) = label(frames_space(rates={"frames flow 1": 1e-3}), seconds(0.1, explain=True))
+    (result,) = label(frames_space(rates={"frames flow": 1e-3}), seconds(0.1, explain=True))
     (own,), (window,) = result.evidence, result.windows
     assert window.finishes[0].carry == "copy"
     assert isinstance(own, FrameEvidence)

@@ -101,7 +101,7 @@ def street(n_frames: int = N_FRAMES, n_promised: int | None = None) -> VideoSour
 
 def prices_with(rates: Mapping[str, float] | None = None) -> Prices:
     """Frozen prices of all that both spaces do."""
-    networks = {f"frames {name} {threads}": cost_s for name, cost_s in NETWORKS.items() for threads in (1, 2)}
+    networks = {f"frames {name}": cost_s for name, cost_s in NETWORKS.items()}
     cutting = {f"supervoxels fast {threads}": 4e-8 for threads in (1, 2)}
     return frozen_prices({**networks, **cutting, "decode .film": 2e-8, **(rates or {})})
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from budgetseg.timing.ledger import Account
 from budgetseg.timing.prices import Prices
 
 __all__ = ["COPY", "FLOW", "FrameCosts"]
@@ -14,14 +15,16 @@ COPY = "copy"
 
 @dataclass(frozen=True, eq=False)
 class FrameCosts:
-    """Predicted seconds of each kind of work in a window, all threads taking part.
+    """Predicted seconds of each kind of work in a window.
+
+    Prices are seconds of one thread, so that they are the same however many threads share the work.
 
     Attributes
     ----------
     prices : what work costs on this machine
     n_pixels : of a frame of the video
     n_cells : of a network's output
-    threads : that work
+    threads : that share the work
     """
 
     prices: Prices
@@ -30,28 +33,28 @@ class FrameCosts:
     threads: int
 
     def key(self, work: str) -> str:
-        """What a kind of work is priced by: several threads share memory, so that each is slower."""
-        return f"frames {work} {self.threads}"
+        """What a kind of work is priced by."""
+        return f"frames {work}"
 
     def flow_s(self, n_pairs: int) -> float:
         """To find the flow between so many pairs of frames."""
-        return self.prices.predict(self.key("flow"), float(n_pairs * self.n_pixels))
+        return self._shared_s("flow", float(n_pairs * self.n_pixels))
 
     def fuse_s(self, n_sources: float) -> float:
         """To carry and fuse so many key frames, counted once for each frame that they are fused into."""
-        return self.prices.predict(self.key("fusing"), n_sources * self.n_cells)
+        return self._shared_s("fusing", n_sources * self.n_cells)
 
     def paint_s(self, n_frames: float) -> float:
         """To paint so many frames."""
-        return self.prices.predict(self.key("pixels"), n_frames * self.n_pixels)
+        return self._shared_s("pixels", n_frames * self.n_pixels)
 
     def edges_s(self, n_frames: float) -> float:
         """To let the labels of so many frames follow edges, on top of painting them."""
-        return self.prices.predict(self.key("edges"), n_frames * self.n_pixels)
+        return self._shared_s("edges", n_frames * self.n_pixels)
 
     def copy_s(self, n_frames: float) -> float:
         """To copy the labels of so many frames."""
-        return self.prices.predict(self.key("copies"), n_frames * self.n_pixels)
+        return self._shared_s("copies", n_frames * self.n_pixels)
 
     def network_s(self, network: str) -> float:
         """For one thread to run a network on a frame, while the others do so too."""
@@ -62,3 +65,13 @@ class FrameCosts:
         n_painted = n_keys if carry == COPY else n_frames
         seconds = self.paint_s(n_painted) + edges * self.edges_s(n_painted) + self.copy_s(n_frames - n_painted)
         return seconds + (0.0 if carry == COPY else self.fuse_s(n_sources))
+
+    def book(self, account: Account, stage: str, work: float, spent_s: float) -> None:
+        """Write down a stage that all threads together did in so many seconds, and learn its price."""
+        account.ledger.book_stage(stage, self._shared_s(stage, work), spent_s)
+        account.prices.look()
+        account.prices.observe_stage(self.key(stage), work, spent_s * self.threads)
+
+    def _shared_s(self, work: str, amount: float) -> float:
+        """Seconds of work that all threads share."""
+        return self.prices.predict(self.key(work), amount) / self.threads

@@ -122,12 +122,8 @@ class Painter:
             spent_s += self._clock.now_s() - began_s
             done.add(t)
 
-        for_each(order, do, self._n_threads, fits)
+        for_each(order, do, self._costs.threads, fits)
         return done
-
-    @property
-    def _n_threads(self) -> int:
-        return 1 if self._clock.is_simulated else self._space.threads
 
     def _label(
         self, t: int, fused: Neighbours, chains: Mapping[int, Mapping[int, Float32]], edges: bool, out: UInt8
@@ -153,7 +149,7 @@ class Painter:
             paint_edges(*answer, frame, out, self._space.settings.propagation)
             self._clock.charge(self._costs.edges_s(1))
             spent_s = self._clock.now_s() - began_s
-            plain_s = min(self._space.threads * self._costs.paint_s(1), spent_s)
+            plain_s = min(self._costs.threads * self._costs.paint_s(1), spent_s)
             self._note("pixels", self._costs.n_pixels, plain_s)
             self._note("edges", self._costs.n_pixels, spent_s - plain_s)
         else:
@@ -189,8 +185,8 @@ class Painter:
         def chain(key: int) -> None:
             chains[key] = chains_to(key, *ends[key], steps, self._space.cells)
 
-        for_each(ends, chain, self._n_threads)
-        self._note("fusing", 0.0, self._n_threads * (self._clock.now_s() - began_s))
+        for_each(ends, chain, self._costs.threads)
+        self._note("fusing", 0.0, self._costs.threads * (self._clock.now_s() - began_s))
         return chains
 
     def _copy(self, done: Sequence[int], others: Sequence[int], out: UInt8) -> None:
@@ -202,11 +198,11 @@ class Painter:
             out[t] = out[nearest]
             self.confidence[t] = self.confidence[nearest]
 
-        for_each(others, copy, self._n_threads)
+        for_each(others, copy, self._costs.threads)
         if others:
             self._clock.charge(self._costs.copy_s(len(others)))
             work = float(len(others) * self._costs.n_pixels)
-            self._account.book("copies", work, self._clock.now_s() - began_s, self._costs.key("copies"))
+            self._costs.book(self._account, "copies", work, self._clock.now_s() - began_s)
 
     def explain(self, carry: str, late: Sequence[int]) -> dict[str, Any]:
         """The key frame and the network that tell most for each cell of each frame, as of `FrameEvidence`."""
@@ -245,5 +241,5 @@ class Painter:
         """Write down what the stages took, all threads together."""
         for stage, work in self._work.items():
             if work:
-                seconds = self._spent_s[stage] / self._n_threads
-                self._account.book(stage, work, seconds, self._costs.key(stage))
+                seconds = self._spent_s[stage] / self._costs.threads
+                self._costs.book(self._account, stage, work, seconds)

@@ -87,9 +87,9 @@ class Frames:
         weights = np.maximum(self.class_shares, 1e-3) ** -self.settings.balance
         return np.asarray(weights / weights.max(), np.float32)
 
-    def costs(self, n_pixels: int) -> FrameCosts:
-        """Predicts what frames of so many pixels cost."""
-        return FrameCosts(self.prices, n_pixels, self.cells[0] * self.cells[1], self.threads)
+    def costs(self, n_pixels: int, threads: int | None = None) -> FrameCosts:
+        """Predicts what frames of so many pixels cost, by so many threads; None for its own."""
+        return FrameCosts(self.prices, n_pixels, self.cells[0] * self.cells[1], threads or self.threads)
 
     def predict(self, network: int, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), times what classes count; ArithmeticError where it has none."""

@@ -75,6 +75,7 @@ class FrameState:
     read : their numbers, in the order in which they were read
     predictions : of each network, by number of the frame
     gap : how far apart neighbouring frames lie, in frames of usual video
+    threads : that work; one under a simulated clock
     """
 
     def __init__(
@@ -104,7 +105,9 @@ class FrameState:
         self._greys: dict[int, Float32] = {}
         self._has_looked = False
         self._policy = EvenSpread()
-        self._costs = space.costs(plan.size[0] * plan.size[1])
+        # A simulated run is decided by one thread, so that it repeats.
+        self.threads = 1 if account.clock.is_simulated else space.threads
+        self._costs = space.costs(plan.size[0] * plan.size[1], self.threads)
 
     # What the policy asks
 
@@ -112,11 +115,6 @@ class FrameState:
     def names(self) -> Sequence[str]:
         """Names of the networks, from the cheapest to the dearest."""
         return self._space.sources
-
-    @property
-    def threads(self) -> int:
-        """Threads that work."""
-        return self._space.threads
 
     @property
     def margins(self) -> Margins:
@@ -329,7 +327,7 @@ class FrameState:
         if pairs:
             clock, began_s, work = self._account.clock, self._account.clock.now_s(), float(self._costs.n_pixels)
             n_done = self._find_flows(pairs, until_s)
-            self._account.book("flow", n_done * work, clock.now_s() - began_s, self._costs.key("flow"))
+            self._costs.book(self._account, "flow", n_done * work, clock.now_s() - began_s)
             if n_done < len(pairs):
                 return False
         self._look()
@@ -350,15 +348,15 @@ class FrameState:
 
         def fits() -> bool:
             nonlocal n_begun
-            each_s = max(self._n_threads * price_s, spent_s / max(n_done, 1))
-            rest_s = each_s * (len(pairs) - n_begun) / self._n_threads
+            each_s = max(self.threads * price_s, spent_s / max(n_done, 1))
+            rest_s = each_s * (len(pairs) - n_begun) / self.threads
             is_telling = n_done >= settings.telling * len(pairs)
             n_begun += 1
             if clock.now_s() + each_s > until_s:
                 return False
             return not is_telling or clock.now_s() + rest_s / settings.clearly <= until_s
 
-        return for_each(pairs, find, self._n_threads, fits)
+        return for_each(pairs, find, self.threads, fits)
 
     def _flow(self, pair: tuple[int, int]) -> None:
         """Flow from the later of two frames to the earlier, for each frame between them."""
@@ -386,11 +384,6 @@ class FrameState:
             small = reduced(self.frames[number], self._space.settings.propagation.flow_pixels)
             self._small[number] = small
         return small
-
-    @property
-    def _n_threads(self) -> int:
-        """Threads that work side by side; one under a simulated clock, so that runs repeat."""
-        return 1 if self._account.clock.is_simulated else self.threads
 
     # Algorithm 1
 

@@ -3,8 +3,10 @@
 import pytest
 
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
+from budgetseg.timing.clock import ManualClock
+from budgetseg.timing.ledger import Account, Ledger
 from tests.spaces.clocks import quiet_prices
-from tests.spaces.frames.worlds import N_CELLS, N_PIXELS, SECONDS, frozen_prices, rates_of
+from tests.spaces.frames.worlds import N_CELLS, N_PIXELS, SECONDS, frozen_prices
 
 COSTS = FrameCosts(frozen_prices(), N_PIXELS, N_CELLS, threads=1)
 
@@ -38,13 +40,20 @@ def test_the_end_where_labels_are_copied_is_painting_key_frames_and_copying_the_
     assert COSTS.finish_s(24, 5, 40.0, COPY, True) == pytest.approx(plain_s + 5 * SECONDS["edges"])
 
 
-def test_each_number_of_threads_has_prices_of_its_own() -> None:
-    prices = quiet_prices(rates_of())
-    one, two = (FrameCosts(prices, N_PIXELS, N_CELLS, threads) for threads in (1, 2))
-    assert two.network_s("small") == 0  # nothing is known of it
-    prices.observe_stage(two.key("small"), 1.0, 0.02)
-    assert two.network_s("small") == pytest.approx(0.02)
-    assert one.network_s("small") == SECONDS["small"]
+def test_threads_share_stages_and_a_network_runs_on_one_of_them() -> None:
+    one, two = (FrameCosts(frozen_prices(), N_PIXELS, N_CELLS, threads) for threads in (1, 2))
+    assert two.network_s("small") == one.network_s("small") == SECONDS["small"]
+    assert two.flow_s(5) == pytest.approx(one.flow_s(5) / 2)
+    assert two.finish_s(24, 5, 40.0, FLOW, True) == pytest.approx(one.finish_s(24, 5, 40.0, FLOW, True) / 2)
+
+
+def test_prices_are_seconds_of_one_thread_however_many_have_measured_them() -> None:
+    for threads in (1, 2):
+        prices = quiet_prices({})
+        costs, ledger = FrameCosts(prices, N_PIXELS, N_CELLS, threads), Ledger(None)
+        costs.book(Account(ManualClock(), prices, ledger), "flow", float(N_PIXELS), 0.6 / threads)
+        assert prices.usual("frames flow", float(N_PIXELS)) == pytest.approx(0.6)
+        assert ledger.stages["flow"].spent_s == pytest.approx(0.6 / threads)
 
 
 def test_on_a_machine_that_is_slower_now_everything_takes_longer() -> None:

@@ -23,13 +23,13 @@ SECONDS = {"small": 0.005, "large": 0.02}
 PIXELS = SIZE[0] * SIZE[1]
 PRICES = Prices(
     {
-        "frames small 1": SECONDS["small"],
-        "frames large 1": SECONDS["large"],
-        "frames flow 1": 0.001 / PIXELS,
-        "frames fusing 1": 0.0002 / CELLS,
-        "frames pixels 1": 0.0002 / PIXELS,
-        "frames edges 1": 0.0003 / PIXELS,
-        "frames copies 1": 0.00005 / PIXELS,
+        "frames small": SECONDS["small"],
+        "frames large": SECONDS["large"],
+        "frames flow": 0.001 / PIXELS,
+        "frames fusing": 0.0002 / CELLS,
+        "frames pixels": 0.0002 / PIXELS,
+        "frames edges": 0.0003 / PIXELS,
+        "frames copies": 0.00005 / PIXELS,
     },
     frozen=True,
 )

@@ -55,17 +55,17 @@ NETWORKS = ("small", "large")
 # Prices
 
 
-def rates_of(seconds: Mapping[str, float] = SECONDS, threads: int = 1) -> dict[str, float]:
+def rates_of(seconds: Mapping[str, float] = SECONDS) -> dict[str, float]:
     """Rates of stages that make each kind of work take so long."""
-    rates = {f"frames {name} {threads}": seconds[name] for name in NETWORKS}
-    rates |= {f"frames {work} {threads}": seconds[work] / N_PIXELS for work in ("flow", "pixels", "edges", "copies")}
-    rates[f"frames fusing {threads}"] = seconds["fusing"] / N_CELLS
+    rates = {f"frames {name}": seconds[name] for name in NETWORKS}
+    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("flow", "pixels", "edges", "copies")}
+    rates["frames fusing"] = seconds["fusing"] / N_CELLS
     return rates | {f"decode {suffix}": seconds["decode"] / N_PIXELS for suffix in (".array", ".film")}
 
 
-def frozen_prices(seconds: Mapping[str, float] = SECONDS, threads: int = 1) -> Prices:
+def frozen_prices(seconds: Mapping[str, float] = SECONDS) -> Prices:
     """Prices from which nothing is learned."""
-    return Prices(rates_of(seconds, threads), frozen=True)
+    return Prices(rates_of(seconds), frozen=True)
 
 
 # Videos
@@ -238,7 +238,7 @@ def space_of(
 ) -> Frames:
     """Networks for these frames, on a machine; `how` goes to the networks."""
     networks = {name: TableNetwork(frames, name, machine, **how) for name in names}
-    return Frames(networks, SHARES, prices or frozen_prices(threads=threads), threads)
+    return Frames(networks, SHARES, prices or frozen_prices(), threads)
 
 
 def request_of(*seconds: float, window: int | None = None, explain: bool = False) -> Request:
