@@ -16,7 +16,7 @@ from budgetseg.timing.prices import Prices
 from budgetseg.video import VideoSource
 from tests.spaces.regions.goldens import prices_of
 
-FRAMES = {"dcnn": 0.01, "flow": 1e-7, "fusing": 1e-8, "pixels": 1e-8, "edges": 5e-8, "copies": 1e-9}
+FRAMES = {"dcnn": 0.01, "flow": 1e-7, "fusing": 1e-8, "pixels": 1e-8, "edges": 1e-9, "copies": 1e-9}
 """Seconds of the frames space: of the network a frame, of all else a unit of work."""
 
 

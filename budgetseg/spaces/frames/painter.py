@@ -151,7 +151,7 @@ class Painter:
             spent_s = self._clock.now_s() - began_s
             plain_s = min(self._costs.threads * self._costs.paint_s(1), spent_s)
             self._note("pixels", self._costs.n_pixels, plain_s)
-            self._note("edges", self._costs.n_pixels, spent_s - plain_s)
+            self._note("edges", self._costs.edges_work, spent_s - plain_s)
         else:
             paint(*answer, out)
             self._note("pixels", self._costs.n_pixels, self._clock.now_s() - began_s)

@@ -89,7 +89,8 @@ class Frames:
 
     def costs(self, n_pixels: int, threads: int | None = None) -> FrameCosts:
         """Predicts what frames of so many pixels cost, by so many threads; None for its own."""
-        return FrameCosts(self.prices, n_pixels, self.cells[0] * self.cells[1], threads or self.threads)
+        n_cells, flow_pixels = self.cells[0] * self.cells[1], self.settings.propagation.flow_pixels
+        return FrameCosts(self.prices, n_pixels, n_cells, threads or self.threads, flow_pixels)
 
     def predict(self, network: int, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), times what classes count; ArithmeticError where it has none."""

@@ -325,9 +325,9 @@ class FrameState:
         """Find flow between neighbouring frames, and how far apart they lie; whether there was time."""
         pairs = [pair for pair in pairwise(self.read_frames()) if pair not in self._flows]
         if pairs:
-            clock, began_s, work = self._account.clock, self._account.clock.now_s(), float(self._costs.n_pixels)
+            clock, began_s = self._account.clock, self._account.clock.now_s()
             n_done = self._find_flows(pairs, until_s)
-            self._costs.book(self._account, "flow", n_done * work, clock.now_s() - began_s)
+            self._costs.book(self._account, "flow", n_done * self._costs.flow_work, clock.now_s() - began_s)
             if n_done < len(pairs):
                 return False
         self._look()

@@ -20,12 +20,17 @@ def test_work_is_predicted_by_its_price_and_amount() -> None:
     assert COSTS.network_s("large") == SECONDS["large"]
 
 
-def test_larger_frames_take_longer_but_for_networks_and_fusing() -> None:
+def test_larger_frames_take_longer_to_paint_but_not_for_networks_and_fusing() -> None:
     large = FrameCosts(frozen_prices(), 4 * N_PIXELS, N_CELLS, threads=1)
-    assert large.flow_s(1) == pytest.approx(4 * COSTS.flow_s(1))
     assert large.paint_s(1) == pytest.approx(4 * COSTS.paint_s(1))
+    assert COSTS.edges_s(1) < large.edges_s(1) < 4 * COSTS.edges_s(1)
     assert large.network_s("small") == COSTS.network_s("small")
     assert large.fuse_s(1) == COSTS.fuse_s(1)
+
+
+def test_flow_is_found_on_reduced_frames() -> None:
+    small, large, huge = (FrameCosts(frozen_prices(), n, N_CELLS, 1, flow_pixels=1000) for n in (800, 1600, 6400))
+    assert huge.flow_s(1) == large.flow_s(1) == pytest.approx(small.flow_s(1) / 2)
 
 
 def test_the_end_where_predictions_are_carried_along_flow_is_fusing_and_painting_all_frames() -> None:

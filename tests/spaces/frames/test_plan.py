@@ -28,7 +28,7 @@ PRICES = Prices(
         "frames flow": 0.001 / PIXELS,
         "frames fusing": 0.0002 / CELLS,
         "frames pixels": 0.0002 / PIXELS,
-        "frames edges": 0.0003 / PIXELS,
+        "frames edges": 0.0003 / FrameCosts(Prices(), PIXELS, CELLS, 1).edges_work,
         "frames copies": 0.00005 / PIXELS,
     },
     frozen=True,

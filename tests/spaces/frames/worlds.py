@@ -17,6 +17,7 @@ from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
 from budgetseg.engine.window import Reader, Window
 from budgetseg.spaces.frames import painter, state
+from budgetseg.spaces.frames.costs import FrameCosts
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState
 from budgetseg.timing.clock import Clock, ManualClock
@@ -58,7 +59,8 @@ NETWORKS = ("small", "large")
 def rates_of(seconds: Mapping[str, float] = SECONDS) -> dict[str, float]:
     """Rates of stages that make each kind of work take so long."""
     rates = {f"frames {name}": seconds[name] for name in NETWORKS}
-    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("flow", "pixels", "edges", "copies")}
+    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("flow", "pixels", "copies")}
+    rates["frames edges"] = seconds["edges"] / FrameCosts(Prices(), N_PIXELS, N_CELLS, 1).edges_work
     rates["frames fusing"] = seconds["fusing"] / N_CELLS
     return rates | {f"decode {suffix}": seconds["decode"] / N_PIXELS for suffix in (".array", ".film")}
 
