@@ -104,6 +104,8 @@ class FrameState:
         self._small: dict[int, UInt8] = {}
         self._greys: dict[int, Float32] = {}
         self._has_looked = False
+        self._fused: list[list[tuple[int, int]]] = []
+        self._fused_at: tuple[int, float] | None = None
         self._policy = EvenSpread()
         # A simulated run is decided by one thread, so that it repeats.
         self.threads = 1 if account.clock.is_simulated else space.threads
@@ -459,15 +461,22 @@ class FrameState:
         n_frames, n_known = len(self._window.span), max(map(len, self.predictions), default=0)
         if not n_known:
             return self._costs.finish_s(n_frames, 1, 0.0, COPY, False)
-        n_sources = float(sum(map(len, self._fused()))) if self.plan.carry == FLOW else 0.0
+        n_sources = float(sum(map(len, self.fusion_neighbours()))) if self.plan.carry == FLOW else 0.0
         n_keys = n_known + self.threads
         return self._costs.finish_s(n_frames, n_keys, n_sources, self.plan.carry or COPY, self.plan.edges)
 
-    def _fused(self) -> list[list[tuple[int, int]]]:
-        """Fusion neighbours of each frame, as predictions are now."""
-        keys = [sorted(dict(own)) for own in self.predictions]
-        reach = int(self._space.settings.propagation.reach / self.gap)
-        return neighbours(keys, len(self._window.span), reach)
+    def fusion_neighbours(self) -> list[list[tuple[int, int]]]:
+        """(Network, key frame) pairs that each frame is fused from; kept until there is another prediction.
+
+        Every decision asks, to know what the end will cost.
+        """
+        now = self.n_predictions, self.gap
+        if self._fused_at != now:
+            keys = [sorted(dict(own)) for own in self.predictions]
+            reach = int(self._space.settings.propagation.reach / self.gap)
+            self._fused = neighbours(keys, len(self._window.span), reach)
+            self._fused_at = now
+        return self._fused
 
     def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, FrameEvidence | None]:
         """Carry, fuse and paint; frames for which there is no time are like the nearest that was painted."""
@@ -494,10 +503,6 @@ class FrameState:
             with self._account.clock.paused():
                 evidence = replace(evidence, **painter.explain(carry, late))
         return finish, evidence
-
-    def fusion_neighbours(self) -> list[list[tuple[int, int]]]:
-        """(Network, key frame) pairs that each frame is fused from."""
-        return self._fused()
 
     def steps(self) -> list[Float32]:
         """Flow from each frame but the first to the one before; even over a gap, and none after the last read."""
