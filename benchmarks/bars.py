@@ -49,12 +49,12 @@ class Check(NamedTuple):
 def main(paths: Sequence[Path]) -> None:
     """Print a line for each check, and how many hold."""
     for found in read_comparisons(paths):
-        layout = LAYOUTS.get(found.about["dataset"])
+        layout = LAYOUTS.get(found.setup["dataset"])
         if layout is None:
             continue
         checks = list(checks_of(found, layout))
         print(
-            f"### {layout.title} {found.about['split']}, {found.about['costs']} costs, {found.about['clock']} clock\n"
+            f"### {layout.title} {found.setup['split']}, {found.setup['costs']} costs, {found.setup['clock']} clock\n"
         )
         print(*checks, sep="\n")
         for bar in sorted({check.bar for check in checks}):
@@ -65,7 +65,7 @@ def main(paths: Sequence[Path]) -> None:
 
 def checks_of(found: Comparison, layout: Layout) -> Iterator[Check]:
     """All that the rows allow to check."""
-    if found.about["clock"] == "wall":
+    if found.setup["clock"] == "wall":
         yield from against_keyframes(found, layout)
         return
     for family in FAMILIES:

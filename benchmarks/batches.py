@@ -37,7 +37,7 @@ def main(model: str, tables: Path) -> None:
             for arena in arenas:
                 policy, selection = own.at(share)
                 episode = arena.begin(share * arena.full_s(names), names, selection)
-                play_plain(episode, arena.said, policy, n)
+                play_plain(episode, arena.probabilities, policy, n)
                 n_right += int(reward(arena, episode.state).right.sum())
                 n_labelled += int(arena.truth.sum())
             figures.append(f"{100 * n_right / n_labelled:.1f}")

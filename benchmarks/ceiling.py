@@ -57,19 +57,19 @@ def _right(arenas: Sequence[Arena], subsets: Sequence[Int32]) -> Float64:
     for arena, own in zip(arenas, subsets, strict=True):
         state = arena.begin(np.inf, arena.model.classifiers.names).state
         state.subsets[:] = own
-        state.said[:] = arena.said[np.arange(len(arena)), own]
+        state.probabilities[:] = arena.probabilities[np.arange(len(arena)), own]
         total += reward(arena, state).right
     return total
 
 
 def _surest(arena: Arena, allowed: Int32) -> Int32:
-    best: Int32 = allowed[arena.said[:, allowed].max(axis=2).argmax(axis=1)]
+    best: Int32 = allowed[arena.probabilities[:, allowed].max(axis=2).argmax(axis=1)]
     return best
 
 
 def _rightest(arena: Arena, allowed: Int32) -> Int32:
     true = arena.truth.argmax(axis=1)
-    best: Int32 = allowed[arena.said[np.arange(len(arena))[:, None], allowed, true[:, None]].argmax(axis=1)]
+    best: Int32 = allowed[arena.probabilities[np.arange(len(arena))[:, None], allowed, true[:, None]].argmax(axis=1)]
     return best
 
 

@@ -43,8 +43,8 @@ def _accuracy(subset: int, h: SubsetClassifiers, tables: Sequence[VideoTable]) -
     right = pixels = np.zeros(len(h.prior), np.int64)
     for table in tables:
         subsets = np.full(len(table.truth), subset, np.int32)
-        said = h.predict(table.values, place_of(table.graph), subsets).argmax(axis=1)
-        right = right + np.where(np.arange(table.truth.shape[1]) == said[:, None], table.truth, 0).sum(axis=0)
+        probabilities = h.predict(table.values, place_of(table.graph), subsets).argmax(axis=1)
+        right = right + np.where(np.arange(table.truth.shape[1]) == probabilities[:, None], table.truth, 0).sum(axis=0)
         pixels = pixels + table.truth.sum(axis=0)
     there = pixels > 0
     return f"{100 * right.sum() / pixels.sum():.1f} / {100 * (right[there] / pixels[there]).mean():.1f}"

@@ -59,8 +59,12 @@ def _favouring(fitted: Fitted, balance: float) -> Fitted:
     """The same classifiers, favouring rare classes by so much."""
     h = fitted.classifiers
     favour = favour_of(h.prior, h.names, h.opinions, balance)
-    said = fitted.out_of_fold * np.exp(favour - h.favour)
-    return replace(fitted, classifiers=replace(h, favour=favour), out_of_fold=said / said.sum(axis=2, keepdims=True))
+    probabilities = fitted.out_of_fold * np.exp(favour - h.favour)
+    return replace(
+        fitted,
+        classifiers=replace(h, favour=favour),
+        out_of_fold=probabilities / probabilities.sum(axis=2, keepdims=True),
+    )
 
 
 def _line(model: Model, tables: Sequence[VideoTable]) -> list[str]:

@@ -32,14 +32,14 @@ def main(data: Path, networks: Path, every: int) -> None:
     for dataset, network in CASES:
         n_labels = len(open_dataset(dataset, data / dataset).classes)
         confusion, spent_s = np.zeros((2, n_labels, n_labels), np.int64), ([], [])  # type: ignore[var-annotated]
-        for frame, truth, said in _answers(data / dataset, networks / dataset, dataset, network, every):
-            top, labels, kept = top_classes(said), np.empty(truth.shape, np.uint8), truth != IGNORE
+        for frame, truth, probabilities in _answers(data / dataset, networks / dataset, dataset, network, every):
+            top, labels, kept = top_classes(probabilities), np.empty(truth.shape, np.uint8), truth != IGNORE
             for k in range(2):
                 began_s = thread_s()
                 if k == 0:
-                    paint(said, top, labels)
+                    paint(probabilities, top, labels)
                 else:
-                    paint_edges(said, top, frame, labels, Propagation())
+                    paint_edges(probabilities, top, frame, labels, Propagation())
                 spent_s[k].append(thread_s() - began_s)
                 pairs = truth[kept].astype(np.int64) * n_labels + labels[kept]
                 confusion[k] += np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)

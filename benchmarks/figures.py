@@ -54,11 +54,11 @@ def main(output: Path, paths: Sequence[Path]) -> None:
     comparisons = read_comparisons(paths)
     output.mkdir(parents=True, exist_ok=True)
     for found in comparisons:
-        layout = LAYOUTS.get(found.about["dataset"])
+        layout = LAYOUTS.get(found.setup["dataset"])
         if layout is None:
             continue
-        on_wall = found.about["clock"] == "wall"
-        name = f"{found.about['dataset']}-{'wall' if on_wall else found.about['costs']}"
+        on_wall = found.setup["clock"] == "wall"
+        name = f"{found.setup['dataset']}-{'wall' if on_wall else found.setup['costs']}"
         plots = {"accuracy": wall_plot(found, layout) if on_wall else accuracy_plot(found, layout)}
         if any((PER_BUDGET, budget) in found for budget in found.budgets):
             plots["descriptors"] = descriptor_plot(found, layout)
@@ -185,8 +185,8 @@ def _panels(n: int) -> tuple[Figure, list[Axes]]:
 
 
 def _title(found: Comparison, layout: Layout) -> str:
-    how = "wall clock" if found.about["clock"] == "wall" else f"{found.about['costs']} costs"
-    return f"{layout.title} {found.about['split']}, {how}"
+    how = "wall clock" if found.setup["clock"] == "wall" else f"{found.setup['costs']} costs"
+    return f"{layout.title} {found.setup['split']}, {how}"
 
 
 def _kind_title(layout: Layout) -> str:

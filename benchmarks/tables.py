@@ -23,14 +23,14 @@ Run = tuple[str, float | None]
 def main(paths: Sequence[Path]) -> None:
     """Print tables for each dataset and cost model."""
     for found in read_comparisons(paths):
-        layout = LAYOUTS.get(found.about["dataset"])
-        if layout is not None and found.about["clock"] == "cost":
+        layout = LAYOUTS.get(found.setup["dataset"])
+        if layout is not None and found.setup["clock"] == "cost":
             print("\n".join(tables_of(found, layout)), end="\n\n")
 
 
 def tables_of(found: Comparison, layout: Layout) -> Iterator[str]:
     """Lines of markdown."""
-    split, costs = found.about["split"], found.about["costs"]
+    split, costs = found.setup["split"], found.setup["costs"]
     yield f"### {layout.title} {split}, {costs} costs"
     yield ""
     n_videos, n_seeds = len(found.videos), len(found.seeds)

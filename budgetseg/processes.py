@@ -44,7 +44,7 @@ def in_processes(
 ) -> list[Result]:
     """Results of `work(*job)` for each job, n at a time, in order; jobs tell of progress by `advance_parent`."""
     counter = _SPAWN.Value("q", 0)
-    told = 0
+    reported = 0
     others = set(active_children())
     with process_pool(min(n, max(len(jobs), 1)), counter) as pool:
         futures = [pool.submit(work, *job) for job in jobs]
@@ -57,14 +57,14 @@ def in_processes(
             if not all(worker.is_alive() for worker in workers):
                 raise BrokenProcessPool  # the pool overlooks the end of a worker until another one has a result
             now = counter.value
-            advance(now - told)
-            told = now
+            advance(now - reported)
+            reported = now
         return [future.result() for future in futures]
 
 
 def advance_parent(n: int) -> None:
     """In a job of `in_processes`: so many more units are done."""
-    if _done is not None:  # nobody is told where the job runs without a parent
+    if _done is not None:  # nobody is reported where the job runs without a parent
         with _done.get_lock():
             _done.value += n
 

@@ -39,11 +39,11 @@ def ignore(_: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_results_come_in_order_and_progress_reaches_the_total(n: int) -> None:
-    told: list[int] = []
+    reported: list[int] = []
     jobs = [(5, 0.3), (1, 0.0), (3, 0.0)]  # the first is done last
-    assert in_processes(square, jobs, n, told.append) == [25, 1, 9]
-    assert sum(told) == 9
-    assert min(told) >= 0
+    assert in_processes(square, jobs, n, reported.append) == [25, 1, 9]
+    assert sum(reported) == 9
+    assert min(reported) >= 0
 
 
 def test_no_jobs_are_done_at_once() -> None:

@@ -20,12 +20,14 @@ Read = TypeVar("Read")
 
 STATE = "state.npz"
 GRAPH = tuple(field.name for field in fields(Graph))
-FIELDS = ("subsets", "said", "inputs")
+FIELDS = ("subsets", "probabilities", "inputs")
+BEFORE = {"probabilities": "said"}
+"""Names that runs of the first version have for a field."""
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 def write_state(path: Path, windows: Sequence[WindowMemory]) -> None:
-    """One array per window, numbered from 0, and field: 0/ids, 0/edges, ..., 0/subsets, 0/said, 0/inputs."""
+    """Write an array for each window and field: 0/ids, 0/edges, ..., 0/subsets, 0/probabilities, 0/inputs, ..."""
     arrays: dict[str, NDArray[Any]] = {}
     for k, memory in enumerate(windows):
         graph = memory.supervoxels.graph
@@ -71,8 +73,14 @@ def _read(path: Path, window: Callable[[Mapping[str, NDArray[Any]], int], Read])
 def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> WindowMemory:
     ids: Int32 = np.cumsum(stored[f"{k}/ids"], axis=0, dtype=np.int32)
     graph = Graph(**{name: stored[f"{k}/{name}"] for name in GRAPH})
-    memory = WindowMemory(Supervoxels(ids, graph), **{name: stored[f"{k}/{name}"] for name in FIELDS})
+    found = {name: stored[_stored_name(stored, k, name)] for name in FIELDS}
+    memory = WindowMemory(Supervoxels(ids, graph), **found)
     n = len(graph)
     if ids.min() != 0 or ids.max() != n - 1 or not all(len(getattr(memory, name)) == n for name in FIELDS):
         raise ValueError(f"window {k} does not fit together")
     return memory
+
+
+def _stored_name(stored: Mapping[str, NDArray[Any]], k: int, field: str) -> str:
+    name = f"{k}/{field}"
+    return name if name in stored else f"{k}/{BEFORE.get(field, field)}"

@@ -233,8 +233,8 @@ class KeyframeLabeller:
             return (expected_s + self.spent_s[way]) / (1 + self.counts[way])
 
         network_s = mean_s(NETWORK, costs.network_s)
-        pace = network_s / costs.network_s
-        return KeyframeCosts(network_s, mean_s(FLOW, pace * costs.flow_s), mean_s(COPY, pace * costs.copy_s))
+        slowdown = network_s / costs.network_s
+        return KeyframeCosts(network_s, mean_s(FLOW, slowdown * costs.flow_s), mean_s(COPY, slowdown * costs.copy_s))
 
     def _book(self, way: str, n: int, started: float) -> None:
         self.counts[way] += n

@@ -46,5 +46,5 @@ def run_baseline(
     rng, known = np.random.default_rng(seed), arena.model.classifiers.names
     descriptors = rng.permutation([known.index(own) for own in names]).astype(np.int32)
     episode = arena.begin(budget_s, names, None, seed)
-    follow(episode, arena.said, BASELINES[name](len(arena), descriptors, rng), times_s)
+    follow(episode, arena.probabilities, BASELINES[name](len(arena), descriptors, rng), times_s)
     return episode.state

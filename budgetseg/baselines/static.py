@@ -66,7 +66,7 @@ def run_plan(arena: Arena, plan: StaticPlan, budget_s: float, seed: int = 0, tim
     """Where a plan ends up."""
     h = arena.model.classifiers
     episode = arena.begin(budget_s, plan.among, plan.selection, seed)
-    play(episode, arena.said, plan.policy(h.names, h.n_labels), times_s)
+    play(episode, arena.probabilities, plan.policy(h.names, h.n_labels), times_s)
     return episode.state
 
 

@@ -117,10 +117,10 @@ def fit_subsets(
         heard = sum(1 << d for d, name in enumerate(names) if name in opinions)
         decays = _best_decays(pool, unseen, samples.truth, (len(names), heard), recipe.decays)
         subsets = range(2 ** len(names))
-        said = list(pool.map(lambda subset: unseen(subset, decays[bool(subset & heard)]), subsets))
+        unseen_scores = list(pool.map(lambda subset: unseen(subset, decays[bool(subset & heard)]), subsets))
         whole = _part(x, samples, np.ones(len(x), np.bool_), recipe)
         models = list(pool.map(lambda subset: learner.fit(whole, subset, decays[bool(subset & heard)]), subsets))
-    sharpness = [_sharpness(scores, samples.truth) for scores in said]
+    sharpness = [_sharpness(scores, samples.truth) for scores in unseen_scores]
     weights = np.zeros((len(models), x.shape[1], samples.truth.shape[1]), np.float32)
     for subset, model in enumerate(models):
         weights[subset, columns_of(subset, lengths)] = model.weights * sharpness[subset]
@@ -137,9 +137,9 @@ def fit_subsets(
         favour_of(prior, names, opinions, recipe.balance),
         opinions,
     )
-    pairs = zip(said, sharpness, classifiers.favour, strict=True)
+    pairs = zip(unseen_scores, sharpness, classifiers.favour, strict=True)
     out_of_fold = np.stack([softmax(scores * sharp + favour) for scores, sharp, favour in pairs], axis=1)
-    error = expected_calibration_error(softmax(said[-1] * sharpness[-1]), samples.truth)
+    error = expected_calibration_error(softmax(unseen_scores[-1] * sharpness[-1]), samples.truth)
     return Fitted(classifiers, out_of_fold, decays, error)
 
 

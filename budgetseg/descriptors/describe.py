@@ -118,15 +118,15 @@ def _describe_video(job: _Job) -> None:
 
 
 def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:
-    """Progress in supervoxels, told to the parent in frames."""
-    done = told = 0
+    """Progress in supervoxels, reported to the parent in frames."""
+    done = reported = 0
 
     def advance(n: int) -> None:
-        nonlocal done, told
+        nonlocal done, reported
         done += n
         frames = done * n_frames // n_supervoxels
-        advance_parent(frames - told)
-        told = frames
+        advance_parent(frames - reported)
+        reported = frames
 
     return advance
 

@@ -45,11 +45,11 @@ def confusion_of_pixels(truth: UInt8, labels: UInt8, n_labels: int) -> Int64:
 
 def accuracy_of(confusion: Int64) -> Accuracy:
     """Figures of a confusion (L, L), summed over as many videos as one likes."""
-    right, true, said = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    right, true, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
     there = true > 0
     per_class = np.full(len(true), np.nan)
     per_class[there] = right[there] / true[there]
-    overlap = right[there] / (true + said - right)[there]
+    overlap = right[there] / (true + predicted - right)[there]
     if not there.any():
         return Accuracy(np.nan, np.nan, np.nan, per_class)
     overall = float(right.sum() / true.sum())

@@ -65,10 +65,10 @@ def bench_decisions(
 
 def _row(world: World, full_s: float, policy: Chooser, selection: Selection, features: str, repeats: int) -> Row:
     n = len(world.private_s)
-    said = np.random.default_rng(0).dirichlet(np.ones(N_LABELS), n).astype(np.float32)
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(N_LABELS), n).astype(np.float32)
     budget_s = SHARE * full_s
-    _run(world, budget_s, policy, selection, said)  # compiles
-    runs = [_run(world, budget_s, policy, selection, said) for _ in range(repeats)]
+    _run(world, budget_s, policy, selection, probabilities)  # compiles
+    runs = [_run(world, budget_s, policy, selection, probabilities) for _ in range(repeats)]
     seconds, episode = min(runs, key=lambda one: one[0])
     return {
         "n_supervoxels": n,
@@ -89,18 +89,20 @@ def _policy(n_descriptors: int, extended: bool) -> LinearPolicy:
     return LinearPolicy(weights.astype(np.float32), extended)
 
 
-def _run(world: World, budget_s: float, policy: Chooser, selection: Selection, said: Float32) -> tuple[float, Episode]:
+def _run(
+    world: World, budget_s: float, policy: Chooser, selection: Selection, probabilities: Float32
+) -> tuple[float, Episode]:
     """CPU seconds of a run in which descriptors cost nothing, and the run."""
     episode = Episode.begin(world, N_LABELS, budget_s, selection)
     clock, n = CostClock(), RegionSettings().batch
-    state = _Drawn(episode, said, clock)
+    state = _Drawn(episode, probabilities, clock)
     began_s = thread_s()
     spend(state, lambda own, _: policy(own.episode, n), clock, lambda: episode.left_s)
     return thread_s() - began_s, episode
 
 
 class _Drawn(TableState):
-    """What is said depends on nothing; said is (N, L)."""
+    """H depends on nothing; probabilities are (N, L)."""
 
     def do(self, batch: Batch) -> Outcome:
-        return Outcome(self._said[batch.places], batch.planned_s, np.zeros(batch.n_actions))
+        return Outcome(self._probabilities[batch.places], batch.planned_s, np.zeros(batch.n_actions))

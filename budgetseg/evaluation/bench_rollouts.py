@@ -71,13 +71,13 @@ class _Rollouts:
     def _branch(self, episode: Episode) -> list[_Rollout]:
         """After each action that can be paid; all begin with the labels that the policy by itself leads to."""
         own, region = episode.copy(), episode.select() or 0
-        play(own, self._arena.said, self._policy)
+        play(own, self._arena.probabilities, self._policy)
         start, n_descriptors = reward(self._arena, own.state).labels, episode.world.n_descriptors
         found = []
         for action in range(n_descriptors + 1):
             if action == n_descriptors or episode.cost_s(region, action) <= episode.left_s:
                 found.append(_Rollout(episode.copy(), start))
-                act(found[-1].episode, self._arena.said, region, action)
+                act(found[-1].episode, self._arena.probabilities, region, action)
         return found
 
     def row(self, threads: int, repeats: int) -> Row:
@@ -99,7 +99,7 @@ class _Rollouts:
 
     def _roll(self, rollout: _Rollout) -> int:
         episode = rollout.episode.copy()
-        play(episode, self._arena.said, self._policy)
+        play(episode, self._arena.probabilities, self._policy)
         reward(self._arena, episode.state, rollout.start)
         return episode.n_decisions
 
@@ -109,7 +109,7 @@ class _Rollouts:
         for begun, start in self._all:
             marks = [thread_s()]
             episode = begun.copy()
-            play(episode, self._arena.said, self._policy)
+            play(episode, self._arena.probabilities, self._policy)
             marks.append(thread_s())
             problem = problem_of(self._arena, episode.state)
             marks.append(thread_s())
@@ -153,4 +153,6 @@ def _fitted(table: VideoTable) -> Arena:
     crf = potts(expected_inputs(fitted.classifiers.scaled(samples.values), samples.truth))
     names = tuple(str(label) for label in range(N_LABELS))
     classes = Classes(names, np.zeros((N_LABELS, 3), np.uint8))
-    return Arena.of(Model("fitted", classes, fitted.classifiers, crf, None, {}), table, said=fitted.out_of_fold)
+    return Arena.of(
+        Model("fitted", classes, fitted.classifiers, crf, None, {}), table, probabilities=fitted.out_of_fold
+    )

@@ -69,8 +69,8 @@ def _ask(model: Model, frames: UInt8, supervoxels: Supervoxels, seed: int) -> Re
     h, graph = model.classifiers, supervoxels.graph
     values, _ = measure(Scene.of(frames, supervoxels), open_descriptors(h.names, model.networks))
     subsets = _subsets(len(graph), len(h.names), np.random.default_rng(seed))
-    said = h.predict(values, place_of(graph), subsets)
-    return Remains(Nodes(said, h.scaled(values), subsets, h.starts), model.crf, h.prior)
+    probabilities = h.predict(values, place_of(graph), subsets)
+    return Remains(Nodes(probabilities, h.scaled(values), subsets, h.starts), model.crf, h.prior)
 
 
 def _draw(graph: Graph, seed: int) -> Remains:

@@ -101,8 +101,8 @@ def evaluate_dataset(
     methods_named(experiment.methods, model, experiment.costs)  # what is wrong should be told before the work
     tables = [read_table(folder) for folder in describe_dataset(plan, output / "table", cores, advance)]
     (split,) = plan.splits
-    about = {"dataset": plan.dataset, "split": split}
-    rows = [about | row for row in evaluate_tables(model, tables, experiment, cores)]
+    setup = {"dataset": plan.dataset, "split": split}
+    rows = [setup | row for row in evaluate_tables(model, tables, experiment, cores)]
     return write_results(rows, output / "results.json")
 
 
@@ -161,7 +161,7 @@ class _Outcome:
     video : its name
     labels : (N,)
     truth : (N, L) labelled pixels of each class
-    said : (N, L) H's probabilities, calibrated ones; None where there was a budget
+    probabilities : (N, L) H's probabilities, calibrated ones; None where there was a budget
     full_s, budget_s, spent_s : what all of the method's descriptors cost, what there was for them, and what was spent
     choices : (N_MOMENTS, D) descriptors computed, of each of the method's, by when
     """
@@ -169,7 +169,7 @@ class _Outcome:
     video: str
     labels: Int32
     truth: Int64
-    said: Float32 | None
+    probabilities: Float32 | None
     full_s: float
     budget_s: float
     spent_s: float
@@ -190,10 +190,10 @@ class _Run:
     def _unbounded(self, table: VideoTable, arena: Arena) -> _Outcome:
         names, h = self.method.descriptors, arena.model.classifiers
         subsets = np.full(len(arena), h.subset_of(names), np.int32)
-        said = h.calibrated().predict(table.values, place_of(table.graph), subsets)
+        probabilities = h.calibrated().predict(table.values, place_of(table.graph), subsets)
         labels = label_table(arena.model, table, subsets, self.method.with_crf)
         full_s, choices = arena.full_s(names), np.full((1, len(names)), len(arena))
-        return _Outcome(table.name, labels, table.truth, said, full_s, np.inf, full_s, choices)
+        return _Outcome(table.name, labels, table.truth, probabilities, full_s, np.inf, full_s, choices)
 
     def _bounded(self, video: _Judged) -> _Outcome:
         assert self.method.run is not None
@@ -202,7 +202,7 @@ class _Run:
         full_s, times_s = arena.full_s(names), np.full(arena.world.private_s.shape, np.nan)
         budget_s = self.budget.in_s(full_s)
         state = self.method.run(arena, names, budget_s, self.seed, times_s)
-        labels, spent_s = video.labels(state), float(state.money[SPENT_S])
+        labels, spent_s = video.labels(state), float(state.scalars[SPENT_S])
         end_s = budget_s if np.isfinite(budget_s) else spent_s
         choices = _moments(times_s[:, [known.index(name) for name in names]], end_s)
         return _Outcome(arena.name, labels, arena.truth, None, full_s, budget_s, spent_s, choices)
@@ -222,12 +222,12 @@ def _moments(times_s: Float64, end_s: float) -> Int64:
 
 
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
-    said = [one.said for one in outcomes if one.said is not None]
+    probabilities = [one.probabilities for one in outcomes if one.probabilities is not None]
     return _Outcome(
         "all",
         np.concatenate([one.labels for one in outcomes]),
         np.concatenate([one.truth for one in outcomes]),
-        np.concatenate(said) if said else None,
+        np.concatenate(probabilities) if probabilities else None,
         sum(one.full_s for one in outcomes),
         sum(one.budget_s for one in outcomes),
         sum(one.spent_s for one in outcomes),
@@ -245,9 +245,9 @@ def check_classes(model: Model, classes: Classes) -> None:
 def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool = True) -> Int32:
     """Label of every supervoxel, (N,), from the descriptors that were computed for each, as bits."""
     h = model.classifiers
-    said = h.predict(table.values, place_of(table.graph), subsets)
-    said = interpolate(said, subsets > 0, table.graph, h.prior)
-    problem = make_potentials(model.crf, Nodes(said, h.scaled(table.values), subsets, h.starts), table.graph)
+    probabilities = h.predict(table.values, place_of(table.graph), subsets)
+    probabilities = interpolate(probabilities, subsets > 0, table.graph, h.prior)
+    problem = make_potentials(model.crf, Nodes(probabilities, h.scaled(table.values), subsets, h.starts), table.graph)
     return INFERENCE["expansion"](problem) if with_crf else problem.unary.argmin(axis=1).astype(np.int32)
 
 
@@ -263,7 +263,7 @@ def figures_of(accuracy: Accuracy, classes: Classes) -> dict[str, Any]:
 
 
 def pixels_of(confusion: Int64, classes: Classes) -> dict[str, list[int]]:
-    """The field `pixels` of a row: right, labelled and said, for each class that has any of them.
+    """The field `pixels` of a row: right, labelled and predicted, for each class that has any of them.
 
     Summed over videos, they give every figure over all of them.
     """
@@ -277,7 +277,7 @@ def or_none(figure: float) -> float | None:
 
 
 def _row(run: _Run, outcome: _Outcome, model: Model, costs: str, pieces: Sequence[Int64]) -> Row:
-    names, truth, said = run.method.descriptors, outcome.truth, outcome.said
+    names, truth, probabilities = run.method.descriptors, outcome.truth, outcome.probabilities
     confusion = confusion_of(truth, outcome.labels)
     parts = [confusion_of(truth[own], outcome.labels[own]) for own in pieces]
     moments = [dict(zip(names, some, strict=True)) for some in outcome.choices.tolist()]
@@ -292,7 +292,9 @@ def _row(run: _Run, outcome: _Outcome, model: Model, costs: str, pieces: Sequenc
         "accuracy": figures_of(accuracy_of(confusion), model.classes),
         "pixels": pixels_of(confusion, model.classes),
         "pieces": [pixels_of(part, model.classes) for part in parts],
-        "calibration_error": expected_calibration_error(said, truth) if said is not None and truth.any() else None,
+        "calibration_error": expected_calibration_error(probabilities, truth)
+        if probabilities is not None and truth.any()
+        else None,
         "descriptor_counts": dict(zip(names, outcome.choices.sum(axis=0).tolist(), strict=True)),
         "choices_over_time": [] if run.method.run is None else moments,
         "scope": "descriptors",

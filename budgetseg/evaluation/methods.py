@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from budgetseg.baselines.baseline3 import run_baseline3
 from budgetseg.baselines.paper import BASELINES, run_baseline
 from budgetseg.baselines.static import run_plan
-from budgetseg.baselines.wholes import run_wholes
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.errors import UsageError
 from budgetseg.models.bundle import Model
+from budgetseg.policy.baseline3 import baseline3_for
 from budgetseg.policy.learned import SELECTIONS, learned_for
 from budgetseg.policy.state import State
 from budgetseg.policy.static import NOT_COUNTED, plan_for
-from budgetseg.policy.whole import whole_policy_for
 from budgetseg.simulate import Arena, play
 from budgetseg.types import Float64
 
@@ -60,9 +60,9 @@ def _baseline(name: str, arena: Arena, names: Sequence[str], budget_s: float, se
 
 
 def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
-    policy = whole_policy_for(arena.model.wholes, names, arena.pricing)
+    policy = baseline3_for(arena.model.baseline3, names, arena.pricing)
     assert policy is not None
-    return run_wholes(arena, policy, budget_s, seed, times_s, rest)
+    return run_baseline3(arena, policy, budget_s, seed, times_s, rest)
 
 
 def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
@@ -70,7 +70,7 @@ def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, see
     assert own is not None
     policy, selection = own.at(budget_s / arena.full_s(names))
     episode = arena.begin(budget_s, names, selection, seed)
-    play(episode, arena.said, policy, times_s)
+    play(episode, arena.probabilities, policy, times_s)
     return episode.state
 
 
@@ -79,7 +79,7 @@ def _plans_for(rest: bool, model: Model, names: Sequence[str], costs: str) -> ob
 
 
 def _wholes_for(model: Model, names: Sequence[str], costs: str) -> object | None:
-    return whole_policy_for(model.wholes, names, costs)
+    return baseline3_for(model.baseline3, names, costs)
 
 
 def _policy_for(method: str, model: Model, names: Sequence[str], costs: str) -> object | None:

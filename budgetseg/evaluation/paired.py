@@ -85,14 +85,14 @@ class Comparison:
 
     Attributes
     ----------
-    about : dataset, split, scope, costs, clock
+    setup : dataset, split, scope, costs, clock
     classes : L names
     videos, seeds : of all runs
-    counts : (S, V, L, 3) pixels right, labelled and said, by run; one seed instead of S where nothing is random
+    counts : (S, V, L, 3) pixels right, labelled and predicted, by run; one seed instead of S where nothing is random
     pooled : rows of all videos together, one per seed, by run
     """
 
-    about: dict[str, str]
+    setup: dict[str, str]
     classes: tuple[str, ...]
     videos: tuple[str, ...]
     seeds: tuple[int, ...]
@@ -138,11 +138,11 @@ class Comparison:
 
     def _figure(self, counts: Int64, kind: str) -> Float64:
         """Of counts (…, L, 3); nan where there is nothing to judge by."""
-        right, labelled, said = np.moveaxis(counts.astype(np.float64), -1, 0)
+        right, labelled, predicted = np.moveaxis(counts.astype(np.float64), -1, 0)
         if kind == "global":
             return _share(right.sum(axis=-1), labelled.sum(axis=-1))
         if kind in FIGURES:
-            of = labelled if kind == "class_average" else labelled + said - right
+            of = labelled if kind == "class_average" else labelled + predicted - right
             there = labelled > 0
             shares = np.where(there, _share(right, of), 0.0)
             return _share(shares.sum(axis=-1), there.sum(axis=-1))
@@ -184,7 +184,7 @@ def compare(rows: Iterable[Row]) -> list[Comparison]:
     return [_comparison(dict(zip(KINDS, key, strict=True)), own) for key, own in groups.items()]
 
 
-def _comparison(about: dict[str, str], rows: Sequence[Row]) -> Comparison:
+def _comparison(setup: dict[str, str], rows: Sequence[Row]) -> Comparison:
     by_run: dict[Run, dict[tuple[int, str], Row]] = {}
     for row in rows:
         share = row["budget_fraction"]
@@ -195,7 +195,7 @@ def _comparison(about: dict[str, str], rows: Sequence[Row]) -> Comparison:
     seeds = tuple(sorted({row["seed"] for row in rows}))
     counts = {run: _counts(run, own, (seeds, videos, classes)) for run, own in by_run.items()}
     pooled = {run: [row for (_, video), row in own.items() if video == "all"] for run, own in by_run.items()}
-    return Comparison(about, classes, videos, seeds, counts, pooled)
+    return Comparison(setup, classes, videos, seeds, counts, pooled)
 
 
 def _is_labelled(pixels: Mapping[str, Sequence[int]]) -> bool:

@@ -97,8 +97,8 @@ class Timed:
     def confusions(self, labels: UInt8, n_labels: int) -> Int64:
         """Pixels by true class and label, (N_PIECES, L, L), of labels (T, H, W), in each stretch of the video."""
         parts = np.array_split(np.arange(len(self.labelled)), N_PIECES)
-        said = labels[list(self.labelled)]
-        return np.stack([confusion_of_pixels(self.truth[own], said[own], n_labels) for own in parts])
+        predicted = labels[list(self.labelled)]
+        return np.stack([confusion_of_pixels(self.truth[own], predicted[own], n_labels) for own in parts])
 
 
 def timed(video: LabelledVideo) -> Timed:
@@ -233,8 +233,8 @@ def evaluate_wall(
     videos = [timed(video) for video in dataset.videos(split)]
     setting = _Setting(model, LoadedModel(model, cores, space=REGIONS), videos, plan.per_frame, cores)
     rows = _rows(setting, names, experiment, advance)
-    about = {"dataset": plan.dataset, "split": split}
-    return write_results([about | row for row in rows], output / "results.json")
+    setup = {"dataset": plan.dataset, "split": split}
+    return write_results([setup | row for row in rows], output / "results.json")
 
 
 @dataclass(frozen=True, eq=False)

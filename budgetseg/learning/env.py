@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from budgetseg.errors import UsageError
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
-from budgetseg.policy.state import LEAST_S, LEFT_S, PACE
+from budgetseg.policy.state import LEAST_S, LEFT_S, SLOWDOWN
 from budgetseg.policy.view import allowed_actions, features_of
 from budgetseg.simulate import Arena, act, reward, worth_of
 from budgetseg.types import Float32
@@ -86,7 +86,7 @@ class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
         """What the action leads to: observation, reward, whether that was the end, False, info."""
         if self._region is not None:
             wanted = int(action) if self._mask()[action] else self._finished
-            act(self.episode, self.arena.said, self._region, wanted)
+            act(self.episode, self.arena.probabilities, self._region, wanted)
             self._region = self._next()
         over = self._region is None
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
@@ -94,7 +94,7 @@ class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
     def _next(self) -> int | None:
         """The next supervoxel for which something fits, as `policy.linear.choose` finds it; None at the end."""
         state = self.episode.state
-        while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
+        while state.scalars[LEFT_S] >= state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
             region = self.episode.select()
             if region is None or allowed_actions(self.episode, region)[:-1].any():
                 return region

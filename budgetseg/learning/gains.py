@@ -83,11 +83,11 @@ def _try(judge: Judge, subset: int) -> tuple[float, float]:
 def _score(judge: Judge, arena: Arena, subset: int) -> float:
     state = arena.begin(np.inf, judge.names).state
     state.subsets[:] = subset
-    state.said[:] = arena.said[:, subset]
+    state.probabilities[:] = arena.probabilities[:, subset]
     return reward(arena, state).score(judge.worth)
 
 
 def _doubt(arena: Arena, subset: int) -> float:
     """Over all pixels; of who has nothing, it is as much as there can be."""
-    sure = arena.said[:, subset].max(axis=1) if subset else np.zeros(len(arena))
+    sure = arena.probabilities[:, subset].max(axis=1) if subset else np.zeros(len(arena))
     return float(arena.graph.sizes @ np.log(CERTAIN - sure))

@@ -113,5 +113,5 @@ class Judge:
         """Where a player ends up."""
         arena, budget_s = self.arenas[trial.arena], trial.fraction * self.full_s[trial.arena]
         episode = arena.begin(budget_s, self.names, player.selection, trial.seed)
-        play(episode, arena.said, player.policy)
+        play(episode, arena.probabilities, player.policy)
         return reward(arena, episode.state)

@@ -45,8 +45,8 @@ class Learned:
 
     def arenas(self, costs: str) -> list[Arena]:
         """The tables, as classifiers see them that have not seen them."""
-        said = np.split(self.out_of_fold, np.cumsum([len(table.graph) for table in self.tables])[:-1])
-        return [Arena.of(self.model, table, costs, own) for table, own in zip(self.tables, said, strict=True)]
+        probabilities = np.split(self.out_of_fold, np.cumsum([len(table.graph) for table in self.tables])[:-1])
+        return [Arena.of(self.model, table, costs, own) for table, own in zip(self.tables, probabilities, strict=True)]
 
 
 def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:

@@ -19,10 +19,10 @@ from numba import njit
 
 from budgetseg.files import atomic_file
 from budgetseg.learning.plans import Learned, mark_of, variants_of
+from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.state import full_cost
 from budgetseg.policy.static import COSTS
 from budgetseg.policy.steps import uniform
-from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena, reward, worth_of
 from budgetseg.simulate.script import Script, follow
 from budgetseg.types import Float32, Float64, Int64
@@ -31,8 +31,8 @@ __all__ = [
     "N_EPISODES",
     "Outcomes",
     "best_sequence",
+    "learn_baseline3",
     "learn_values",
-    "learn_wholes",
     "n_scores",
     "score_policy",
     "score_subsets",
@@ -66,9 +66,9 @@ class Outcomes:
         return cls(np.minimum(costs, 1.0), scores[:, sets])  # rounding must not make everything too dear
 
 
-def learn_wholes(
+def learn_baseline3(
     learned: Learned, balance: float, store: Path, cores: int = 1, advance: Callable[[int], None] = lambda _: None
-) -> tuple[WholePolicy, ...]:
+) -> tuple[Baseline3Policy, ...]:
     """Baseline3 with and without networks, under shared and unshared costs.
 
     Scores are kept in the file `store`, and not looked for again; `advance` is told of each, `n_scores`.
@@ -86,7 +86,8 @@ def learn_wholes(
         advance(n_scores(learned))
     wanted = [(costs, names) for costs in COSTS for names in variants]
     return tuple(
-        WholePolicy(names, costs, learn_values(Outcomes.of(arenas[costs], names, scores))) for costs, names in wanted
+        Baseline3Policy(names, costs, learn_values(Outcomes.of(arenas[costs], names, scores)))
+        for costs, names in wanted
     )
 
 
@@ -131,12 +132,12 @@ def _score(arena: Arena, subset: int, worth: Float64) -> float:
     episode = arena.begin(np.inf, arena.model.classifiers.names)
     columns = [d for d in range(arena.world.n_descriptors) if subset >> d & 1]
     everyone = np.tile(np.arange(len(arena), dtype=np.int32), len(columns))
-    follow(episode, arena.said, Script.of(everyone, np.repeat(np.array(columns, np.int32), len(arena)), 1))
+    follow(episode, arena.probabilities, Script.of(everyone, np.repeat(np.array(columns, np.int32), len(arena)), 1))
     return reward(arena, episode.state).score(worth)
 
 
 def learn_values(outcomes: Outcomes, n_episodes: int = N_EPISODES, seed: int = 0) -> Float32:
-    """Values of a `WholePolicy`, as gains over everything computed; where it never was, those of the nearest budget."""
+    """Values of a `Baseline3Policy`, as gains over all descriptors; where there was no run, of the nearest budget."""
     n_sets = outcomes.costs.shape[1]
     d = n_sets.bit_length() - 1
     values, visits = np.zeros((n_sets, N_LEVELS, d + 1)), np.zeros((n_sets, N_LEVELS, d + 1), np.int64)
@@ -206,7 +207,7 @@ def _filled(values: Float64, visits: Int64) -> Float64:
     return out
 
 
-def score_policy(policy: WholePolicy, outcomes: Outcomes, fraction: float) -> float:
+def score_policy(policy: Baseline3Policy, outcomes: Outcomes, fraction: float) -> float:
     """What a policy scores in all videos with so much of the full cost of each."""
     total = 0.0
     for costs, scores in zip(outcomes.costs, outcomes.scores, strict=True):
@@ -236,6 +237,6 @@ def _score_list(some: Sequence[int], outcomes: Outcomes, fraction: float) -> flo
     return float(outcomes.scores[videos, subsets].sum())
 
 
-def shortfall(policy: WholePolicy, outcomes: Outcomes, fraction: float) -> float:
+def shortfall(policy: Baseline3Policy, outcomes: Outcomes, fraction: float) -> float:
     """How much lower a policy scores than the best list found by enumeration; more than 0.005 is not trained."""
     return best_sequence(outcomes, fraction) - score_policy(policy, outcomes, fraction)

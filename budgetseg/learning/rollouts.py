@@ -72,19 +72,19 @@ class _Run:
         self._rng = np.random.default_rng(trial.seed)
 
     def visited(self) -> Visited:
-        said, policy = self._arena.said, self._player.policy
+        probabilities, policy = self._arena.probabilities, self._player.policy
         own, (n_actions, n_features) = self._episode.copy(), policy.weights.shape
-        n_decisions = play_out(own, said, policy)
+        n_decisions = play_out(own, probabilities, policy)
         start = reward(self._arena, own.state).labels  # one labelling that all expansions begin with
         features, scores = list[Float32](), list[Float64]()
         for n_between in self._between(n_decisions):
-            choice = advance(self._episode, said, policy, n_between)
+            choice = advance(self._episode, probabilities, policy, n_between)
             assert choice is not None
             allowed = allowed_actions(self._episode, choice[0])
             if allowed.sum() > 1:
                 features.append(features_of(self._episode, choice[0], policy.extended))
                 scores.append(self._try_all(choice[0], allowed, start))
-            act(self._episode, said, *choice)
+            act(self._episode, probabilities, *choice)
         return Visited(
             np.array(features, np.float32).reshape(-1, n_features), np.array(scores, np.float64).reshape(-1, n_actions)
         )
@@ -106,6 +106,6 @@ class _Run:
     def _try(self, region: int, action: int, seed: np.uint64, start: Int32) -> float:
         branch: Episode = self._episode.copy()
         branch.state.seed[0] = seed
-        act(branch, self._arena.said, region, action)
-        play(branch, self._arena.said, self._player.policy)
+        act(branch, self._arena.probabilities, region, action)
+        play(branch, self._arena.probabilities, self._player.policy)
         return reward(self._arena, branch.state, start).score(self._worth)

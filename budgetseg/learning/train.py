@@ -31,7 +31,7 @@ from budgetseg.files import atomic_folder
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
 from budgetseg.learning.policies import PolicyRecipe, learn_policies, n_policies
-from budgetseg.learning.qlearning import learn_wholes, n_scores
+from budgetseg.learning.qlearning import learn_baseline3, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.networks.recipe import NetworkRecipe
@@ -104,9 +104,9 @@ def train_model(
         advance = stage("static plans", n_plans(model.classifiers.names), "plans")
         model = replace(model, plans=choose_plans(learned, recipe.plans, work / "plans.json", cores, advance))
         advance = stage("whole descriptors", n_scores(learned), "sets")
-        wholes = learn_wholes(learned, recipe.plans.balance, work / "wholes.json", cores, advance)
-        model = replace(model, wholes=wholes)
-        _log.info("%d static plans, %d policies of Baseline3", len(model.plans), len(wholes))
+        baseline3 = learn_baseline3(learned, recipe.plans.balance, work / "wholes.json", cores, advance)
+        model = replace(model, baseline3=baseline3)
+        _log.info("%d static plans, %d policies of Baseline3", len(model.plans), len(baseline3))
     if recipe.policies is not None:
         advance = stage("policies", n_policies(model.classifiers.names, recipe.policies), "policies")
         policies = learn_policies(learned, recipe.policies, work / "policies", cores, advance, tell)
@@ -143,20 +143,23 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
         save_file({name: getattr(fitted.classifiers, name) for name in H_ARRAYS}, part / "classifiers.safetensors")
         np.save(part / "out_of_fold.npy", fitted.out_of_fold)
         h = fitted.classifiers
-        about: dict[str, object] = {"of": card, "names": h.names, "lengths": h.lengths, "opinions": h.opinions}
-        about |= {"decays": fitted.decays, "calibration_error": fitted.calibration_error}
-        (part / "card.json").write_text(json.dumps(about) + "\n")
+        card_fields: dict[str, object] = {"of": card, "names": h.names, "lengths": h.lengths, "opinions": h.opinions}
+        card_fields |= {"decays": fitted.decays, "calibration_error": fitted.calibration_error}
+        (part / "card.json").write_text(json.dumps(card_fields) + "\n")
     return fitted
 
 
 def read_fitted(folder: Path) -> Fitted:
     """H and its out-of-fold predictions, as training left them in its work folder."""
-    about = json.loads((folder / "card.json").read_text())
+    card_fields = json.loads((folder / "card.json").read_text())
     arrays = load_file(folder / "classifiers.safetensors")
-    names, lengths, opinions = (tuple(about[key]) for key in ("names", "lengths", "opinions"))
+    names, lengths, opinions = (tuple(card_fields[key]) for key in ("names", "lengths", "opinions"))
     h = SubsetClassifiers(names, lengths, **arrays, opinions=opinions)
     return Fitted(
-        h, np.load(folder / "out_of_fold.npy", mmap_mode="r"), tuple(about["decays"]), about["calibration_error"]
+        h,
+        np.load(folder / "out_of_fold.npy", mmap_mode="r"),
+        tuple(card_fields["decays"]),
+        card_fields["calibration_error"],
     )
 
 

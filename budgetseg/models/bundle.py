@@ -21,10 +21,10 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
+from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
-from budgetseg.policy.whole import WholePolicy
 from budgetseg.types import Classes, Float32
 
 __all__ = ["Model", "load_model", "save_model"]
@@ -48,7 +48,7 @@ class Model:
     networks : folder of the networks behind its descriptors; None where it has none
     settings : dataset it was trained on, tier and supervoxels a frame
     plans : the best static plans for some budgets
-    wholes : Baseline3, for some descriptors and costs
+    baseline3 : Baseline3, for some descriptors and costs
     policies : learned ones, likewise
     """
 
@@ -59,7 +59,7 @@ class Model:
     networks: Path | None
     settings: Mapping[str, Any]
     plans: tuple[StaticPlan, ...] = ()
-    wholes: tuple[WholePolicy, ...] = ()
+    baseline3: tuple[Baseline3Policy, ...] = ()
     policies: tuple[LearnedPolicy, ...] = ()
 
 
@@ -67,7 +67,7 @@ def save_model(model: Model, folder: Path) -> None:
     """Write a model; the folder appears whole or not at all."""
     arrays = {f"h.{name}": getattr(model.classifiers, name) for name in H_ARRAYS}
     arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
-    arrays |= {f"wholes.{k}": own.values for k, own in enumerate(model.wholes)}
+    arrays |= {f"wholes.{k}": own.values for k, own in enumerate(model.baseline3)}
     arrays |= {f"policies.{k}": own.policy.weights for k, own in enumerate(model.policies)}
     with atomic_folder(folder) as part:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / "arrays.safetensors")
@@ -82,7 +82,7 @@ def save_model(model: Model, folder: Path) -> None:
             "contrast": model.crf.contrast,
             "settings": dict(model.settings),
             "plans": [asdict(plan) for plan in model.plans],
-            "wholes": [{"among": list(own.among), "costs": own.costs} for own in model.wholes],
+            "wholes": [{"among": list(own.among), "costs": own.costs} for own in model.baseline3],
             "policies": [_card_of(own) for own in model.policies],
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
@@ -136,10 +136,12 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     has_networks = any(name.startswith("networks/") for name in manifest["files"])  # others may lie there
     networks = folder / "networks" if has_networks else None
     plans = tuple(_read_plan(stored, h) for stored in manifest.get("plans", ()))  # older models have none
-    wholes = tuple(_read_whole(stored, arrays[f"wholes.{k}"], h) for k, stored in enumerate(manifest.get("wholes", ())))
+    baseline3 = tuple(
+        _read_baseline3(stored, arrays[f"wholes.{k}"], h) for k, stored in enumerate(manifest.get("wholes", ()))
+    )
     stored = enumerate(manifest.get("policies", ()))
     policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, wholes, policies)
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies)
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
@@ -149,10 +151,10 @@ def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
     return plan
 
 
-def _read_whole(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers) -> WholePolicy:
+def _read_baseline3(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers) -> Baseline3Policy:
     """A policy over descriptors that the model knows."""
     h.subset_of(stored["among"])
-    return WholePolicy(tuple(stored["among"]), stored["costs"], values)
+    return Baseline3Policy(tuple(stored["among"]), stored["costs"], values)
 
 
 def _card_of(own: LearnedPolicy) -> dict[str, Any]:

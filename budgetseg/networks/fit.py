@@ -87,8 +87,8 @@ def fit_networks(
 
 def _told(recipe: NetworkRecipe) -> dict[str, Any]:
     """For `networks.json`, without what is as it always was: networks of earlier versions need not be trained again."""
-    told = {**asdict(recipe), "time_limit_s": None}
-    return told if recipe.int8 else {name: value for name, value in told.items() if name != "int8"}
+    stored = {**asdict(recipe), "time_limit_s": None}
+    return stored if recipe.int8 else {name: value for name, value in stored.items() if name != "int8"}
 
 
 def _folds_of(footage: Sequence[Footage], n_folds: int) -> list[Int32]:

@@ -49,13 +49,13 @@ class OnnxNetwork:
 
     def __call__(self, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), at whatever size the network gives them."""
-        said = self._raw(frame)
+        output = self._raw(frame)
         if self._card.output == "scores":
-            said = np.exp(said - said.max(axis=2, keepdims=True))
-            said /= said.sum(axis=2, keepdims=True)
+            output = np.exp(output - output.max(axis=2, keepdims=True))
+            output /= output.sum(axis=2, keepdims=True)
         if self._groups is not None:
-            said = said @ self._groups
-        return np.ascontiguousarray(said, np.float32)
+            output = output @ self._groups
+        return np.ascontiguousarray(output, np.float32)
 
     def planes(self, frame: UInt8) -> Float32:
         """A frame (H, W, 3) as the network wants it, (1, 3, h, w)."""
@@ -70,14 +70,14 @@ class OnnxNetwork:
         planes, run = self.planes(frame), _new_run()
         self._under_way.add(run)
         try:
-            said: Float32 = self._session.run(None, {self.input: planes}, run)[0][0].transpose(1, 2, 0)
+            output: Float32 = self._session.run(None, {self.input: planes}, run)[0][0].transpose(1, 2, 0)
         except Exception:
             if run.terminate:
                 raise LateError from None
             raise
         finally:
             self._under_way.discard(run)
-        return said
+        return output
 
     def _try(self) -> tuple[int, int, int]:
         """Height, width and channels of the output, which many files do not tell before they have run."""
@@ -199,6 +199,6 @@ def _digest(card: Card) -> str:
 
 def _line(error: Exception) -> str:
     """What onnxruntime says, on one line, without where in itself it says so."""
-    said = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
-    said = " ".join(said.split()).rpartition(" was false. ")[2]
-    return said[:200].rstrip(".")
+    message = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
+    message = " ".join(message.split()).rpartition(" was false. ")[2]
+    return message[:200].rstrip(".")

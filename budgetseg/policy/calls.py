@@ -44,17 +44,17 @@ def begin(handle, order, region, descriptor):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def receive(handle, order, region, descriptor, said, spent_s):  # type: ignore[no-untyped-def]
+def receive(handle, order, region, descriptor, probabilities, spent_s):  # type: ignore[no-untyped-def]
     """See `steps.receive`."""
     world, state = attach(handle)
-    steps.receive(world, state, order, region, descriptor, said, spent_s)
+    steps.receive(world, state, order, region, descriptor, probabilities, spent_s)
 
 
 @njit(cache=True, nogil=True)
-def receive_all(handle, order, regions, descriptors, said, spent_s):  # type: ignore[no-untyped-def]
-    """The same for a batch of K: regions, descriptors and spent_s are (K,), said is (K, L)."""
+def receive_all(handle, order, regions, descriptors, probabilities, spent_s):  # type: ignore[no-untyped-def]
+    """The same for a batch of K: regions, descriptors and spent_s are (K,), probabilities (K, L)."""
     for k in range(len(regions)):
-        receive(handle, order, regions[k], descriptors[k], said[k], spent_s[k])
+        receive(handle, order, regions[k], descriptors[k], probabilities[k], spent_s[k])
 
 
 @njit(cache=True, nogil=True)

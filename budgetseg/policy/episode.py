@@ -15,7 +15,7 @@ from budgetseg.policy.state import (
     LEFT_S,
     N_COMPUTED,
     N_DECISIONS,
-    PACE,
+    SLOWDOWN,
     SPENT_S,
     State,
     World,
@@ -95,30 +95,30 @@ class Episode:
     @property
     def left_s(self) -> float:
         """Seconds left."""
-        return float(self.state.money[LEFT_S])
+        return float(self.state.scalars[LEFT_S])
 
     @left_s.setter
     def left_s(self, seconds: float) -> None:
-        self.state.money[LEFT_S] = seconds
+        self.state.scalars[LEFT_S] = seconds
 
     @property
     def spent_s(self) -> float:
         """Seconds spent on descriptors."""
-        return float(self.state.money[SPENT_S])
+        return float(self.state.scalars[SPENT_S])
 
     @property
     def full_s(self) -> float:
         """Seconds that all descriptors of all supervoxels would cost."""
-        return float(self.state.money[FULL_S])
+        return float(self.state.scalars[FULL_S])
 
     @property
-    def pace(self) -> float:
-        """How many times slower than foretold the machine is; costs are multiplied with it."""
-        return float(self.state.money[PACE])
+    def slowdown(self) -> float:
+        """How many times slower than predicted the machine is; costs are multiplied with it."""
+        return float(self.state.scalars[SLOWDOWN])
 
-    @pace.setter
-    def pace(self, times: float) -> None:
-        self.state.money[PACE] = times
+    @slowdown.setter
+    def slowdown(self, times: float) -> None:
+        self.state.scalars[SLOWDOWN] = times
 
     @property
     def n_decisions(self) -> int:
@@ -148,14 +148,14 @@ class Episode:
         calls.finish(self.handle, self.order, region)
 
     def start(self, action: Action) -> float:
-        """A descriptor is being computed; the seconds that it is foretold to take."""
+        """A descriptor is being computed; the seconds that it is predicted to take."""
         return float(calls.begin(self.handle, self.order, *action))
 
-    def recall(self, subsets: Int32, said: Float32) -> None:
-        """What an earlier run has computed, and H said of it; its resources are gone."""
+    def recall(self, subsets: Int32, probabilities: Float32) -> None:
+        """Take over the subsets (N,) and probabilities (N, L) of an earlier run, whose resources are gone."""
         self.state.subsets[:] = subsets
         self.state.outdated[:] = (1 << self.world.n_descriptors) - 1
-        self.state.said[:] = said
+        self.state.probabilities[:] = probabilities
         self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
 
     def drop(self, descriptor: int) -> None:
@@ -178,13 +178,13 @@ class Episode:
         """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
         calls.give_up(self.handle, self.order, region)
 
-    def receive(self, action: Action, said: Float32, spent_s: float) -> None:
-        """A descriptor was computed, and H says so of the supervoxel now, (L,)."""
-        calls.receive(self.handle, self.order, *action, said, spent_s)
+    def receive(self, action: Action, probabilities: Float32, spent_s: float) -> None:
+        """Take in a descriptor: H's probabilities (L,) with it, and the seconds it took."""
+        calls.receive(self.handle, self.order, *action, probabilities, spent_s)
 
-    def receive_all(self, batch: Batch, said: Float32, spent_s: Float64) -> None:
-        """A batch was computed, and H says so of the supervoxels now, (K, L)."""
-        calls.receive_all(self.handle, self.order, batch.places, batch.sources, said, spent_s)
+    def receive_all(self, batch: Batch, probabilities: Float32, spent_s: Float64) -> None:
+        """Take in a batch of K descriptors: H's probabilities (K, L) with them, and the seconds (K,) they took."""
+        calls.receive_all(self.handle, self.order, batch.places, batch.sources, probabilities, spent_s)
 
 
 class Chooser(Protocol):

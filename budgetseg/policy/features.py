@@ -8,7 +8,7 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 import numpy as np
 
 from budgetseg.policy.handle import inlined
-from budgetseg.policy.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, PACE
+from budgetseg.policy.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, SLOWDOWN
 from budgetseg.policy.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
@@ -54,32 +54,32 @@ def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extende
 @inlined
 def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[no-untyped-def]
     """Write φ(s) for supervoxel i, whose costs are up to date, into out (F,); 0 for what time is left, unless timed."""
-    n_descriptors, n_labels = world.private_s.shape[1], state.said.shape[1]
+    n_descriptors, n_labels = world.private_s.shape[1], state.probabilities.shape[1]
     out[0] = 1
     at = 1
     for d in range(n_descriptors):
         out[at + d] = state.subsets[i] >> d & 1
     at += n_descriptors
-    heard = state.trust[i] > 1e-12
-    share = 1 / state.trust[i] if heard else np.float32(0)
+    heard = state.neighbour_weight[i] > 1e-12
+    share = 1 / state.neighbour_weight[i] if heard else np.float32(0)
     for label in range(n_labels):
-        out[at + label] = state.about[i, label] * share
+        out[at + label] = state.neighbour_sum[i, label] * share
     near = at
     at += n_labels
     for direction in range(N_BINS):
-        out[at + direction] = state.around[i, direction]
+        out[at + direction] = state.finished_around[i, direction]
     at += N_BINS
     if not extended:
         return
     has, own, agreed = state.subsets[i] > 0, np.float32(0), np.float32(0)
     if has:
         for label in range(n_labels):
-            own = max(own, state.said[i, label])
-            agreed += state.said[i, label] * out[near + label]
+            own = max(own, state.probabilities[i, label])
+            agreed += state.probabilities[i, label] * out[near + label]
     out[at] = own
     out[at + 1] = np.log(CERTAIN - own)
     out[at + 2] = has
-    out[at + 3] = state.sure[i] * share
+    out[at + 3] = state.neighbour_confidence[i] * share
     out[at + 4] = np.log(CERTAIN - min(out[at + 3], np.float32(1)))
     out[at + 5] = heard
     out[at + 6] = 1 - agreed if has and heard else 0
@@ -98,8 +98,8 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
 def time_left(state):  # type: ignore[no-untyped-def]
     """Logarithm of the share of the time that is left, and of that for each that is unfinished."""
     n = len(state.subsets)
-    full_s = max(state.money[FULL_S] * state.money[PACE], 1e-9)
-    left_s = min(max(state.money[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
+    full_s = max(state.scalars[FULL_S] * state.scalars[SLOWDOWN], 1e-9)
+    left_s = min(max(state.scalars[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
     unfinished = max(n - state.counts[N_FINISHED], 1) / n
     return np.float32(np.log(left_s / full_s)), np.float32(log_ratio(left_s / full_s, unfinished))
 

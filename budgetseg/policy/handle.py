@@ -25,7 +25,7 @@ def handle_of(world: World, state: State) -> Int64:
     """Sizes, then addresses in the order of the fields; valid as long as the arrays are held on to."""
     n, n_descriptors = world.private_s.shape
     lengths = len(world.resource_s), len(world.others), len(world.needed), len(world.users)
-    sizes = n, n_descriptors, state.said.shape[1], *lengths
+    sizes = n, n_descriptors, state.probabilities.shape[1], *lengths
     arrays: list[NDArray[Any]] = [*world, *state]
     for name, kind, array in zip((*World._fields, *State._fields), _KINDS, arrays, strict=True):
         if array.dtype != kind:  # compiled code would read nonsense

@@ -81,7 +81,7 @@ class LearnedPolicy:
             raise UsageError("accuracies to be expected must be finite, for rising budgets above 0")
         least = [one.budget_fraction for one in self.uses]
         if not least or least[0] < 0 or not (np.diff(least) > 0).all() or not np.isfinite(self.uses).all():
-            raise UsageError("what a policy uses must be said, for rising budgets from 0 on")
+            raise UsageError("a policy must list the descriptors it uses, for rising budgets from 0 on")
 
     def at(self, budget_fraction: float) -> tuple[LinearPolicy, Selection]:
         """Who decides with a budget, a fraction of the full cost; who is selected first, and what may be computed."""

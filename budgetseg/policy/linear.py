@@ -11,7 +11,7 @@ from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import fill_features, n_features, time_at, time_left
 from budgetseg.policy.handle import attach, inlined
 from budgetseg.policy.heap import move
-from budgetseg.policy.state import ENABLED, LEAST_S, LEFT_S, PACE, REOPENED, UNFIT_S
+from budgetseg.policy.state import ENABLED, LEAST_S, LEFT_S, REOPENED, SLOWDOWN, UNFIT_S
 from budgetseg.policy.steps import WANTED, affordable, fits, next_stale, outdate_if_time_rose, uniform, visit
 from budgetseg.types import Batch, Float32
 
@@ -80,15 +80,15 @@ def plan_policy(descriptors: Collection[int], n_descriptors: int, n_labels: int)
 def _choose(handle, weights, extended, noise, order, reopen, most_s, regions, descriptors, planned_s):  # type: ignore[no-untyped-def]
     """Choose and begin as many as there is room for; how many it were."""
     _, state = attach(handle)
-    left_s, total_s, n = state.money[LEFT_S], 0.0, 0
+    left_s, total_s, n = state.scalars[LEFT_S], 0.0, 0
     while n < len(regions) and total_s < most_s:
         i, d = choose(handle, weights, extended, noise, order, reopen)
         if i < 0:
             break
         regions[n], descriptors[n], planned_s[n] = i, d, calls.begin(handle, order, i, d)
-        state.money[LEFT_S] -= planned_s[n]  # not there for the next
+        state.scalars[LEFT_S] -= planned_s[n]  # not there for the next
         total_s, n = total_s + planned_s[n], n + 1
-    state.money[LEFT_S] = left_s
+    state.scalars[LEFT_S] = left_s
     return n
 
 
@@ -107,7 +107,7 @@ def choose(handle, weights, extended, noise, order, reopen):  # type: ignore[no-
 def decide(handle, weights, extended, noise, order, reopen):  # type: ignore[no-untyped-def]
     """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
     _, state = attach(handle)
-    while state.money[LEFT_S] >= state.money[LEAST_S] * state.money[PACE]:
+    while state.scalars[LEFT_S] >= state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
         if order != WANTED:
             i = calls.select(handle, order, reopen)
             if i < 0:
@@ -148,7 +148,7 @@ def _most_wanted(state, weights, extended):  # type: ignore[no-untyped-def]
     """
     last, left, each, at = len(weights) - 1, np.float32(0), np.float32(0), 0
     if extended:
-        (left, each), at = time_left(state), time_at(last, state.said.shape[1])
+        (left, each), at = time_left(state), time_at(last, state.probabilities.shape[1])
     best, most = NONE, -np.inf
     for d in range(last):
         wish = (weights[d, at] - weights[last, at]) * left + (weights[d, at + 1] - weights[last, at + 1]) * each
@@ -181,7 +181,7 @@ def _rank_descriptors(handle, i, weights, extended, noise):  # type: ignore[no-u
 @inlined
 def _put_last(state, d, i):  # type: ignore[no-untyped-def]
     """There is no time for descriptor d of i."""
-    state.money[UNFIT_S] = min(state.money[UNFIT_S], state.costs_s[i, d])
+    state.scalars[UNFIT_S] = min(state.scalars[UNFIT_S], state.costs_s[i, d])
     move(state, d, i, np.inf)
 
 

@@ -24,10 +24,10 @@ UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
 """Status of a supervoxel; one that is busy waits for a descriptor that is being computed, and so does one that is busy
 again after it was finished and reopened."""
 
-LEFT_S, SPENT_S, FULL_S, LEAST_S, PACE, TIME, UNFIT_S = range(7)
+LEFT_S, SPENT_S, FULL_S, LEAST_S, SLOWDOWN, TIME, UNFIT_S = range(7)
 """Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
-foretold the machine is, the time of random selection, and the least cost for which a policy found no time when it
-ranked, at a pace of 1."""
+predicted the machine is, the time of random selection, and the least cost for which a policy found no time when it
+ranked, on an idle machine."""
 
 N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(7)
 """Supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
@@ -75,19 +75,20 @@ class State(NamedTuple):
     subsets : (N,) int32, bit d set where descriptor d was computed
     status : (N,) uint8, `UNSEEN`, `CANDIDATE`, `BUSY`, `FINISHED` or `AGAIN`
     visits : (N,) int32, how often each was selected
-    said : (N, L) float32, what H says of each; anything where nothing was computed
-    told : (N,) bool, whether neighbours have heard of it: finished, or the order is `wanted`; with a descriptor
-    about : (N, L) float32, sum of what neighbours that told say, each times its weight
-    trust : (N,) float32, sum of these weights
-    sure : (N,) float32, sum of these weights times the neighbours' confidence
-    around : (N, N_BINS) float32, finished neighbours in each direction
+    probabilities : (N, L) float32, by H; undefined where nothing was computed
+    broadcast : (N,) bool, whether its probabilities are in the sums of its neighbours: it has a descriptor, and is
+        finished or the order is `wanted`
+    neighbour_sum : (N, L) float32, sum of the probabilities of neighbours that broadcast, each times its weight
+    neighbour_weight : (N,) float32, sum of these weights
+    neighbour_confidence : (N,) float32, sum of these weights times the neighbours' confidence
+    finished_around : (N, N_BINS) float32, finished neighbours in each direction
     made : (R,) bool, resources that are there
     due_s : (R, 2) float64, what each still costs, and what if all who need it shared that; 0 where it is there
     heap, where, rank : (D, N), candidates ordered by rank, lowest first; where each of them stands, or -1; the rank of
         whoever stands at each place. Where the policy ranks, there is a row for each descriptor; else the first alone
     waiting : (D,) int64, candidates in each row
     order : (N,) int32, in which supervoxels are seeded
-    costs_s : (N, D) float64, what each descriptor costs now at a pace of 1; 0 where there is nothing to compute
+    costs_s : (N, D) float64, what each descriptor costs now on an idle machine; 0 where there is nothing to compute
     costs, shares : (N, D) float32, logarithm of that, and of what it would be if all who need a resource shared its
         cost; both relative to what everything costs for a supervoxel
     outdated : (N,) int32, descriptors of which the three are out of date, as bits
@@ -96,19 +97,19 @@ class State(NamedTuple):
     changed : (N,) bool, whether what the policy sees of one has changed since it was ranked, time apart, and costs
         that are out of date
     seed : (1,) uint64, of all that is random
-    money : (7,) float64, by `LEFT_S` and the others
+    scalars : (7,) float64, by `LEFT_S` and the others
     counts : (7,) int64, by `N_SEEDED` and the others
     """
 
     subsets: Int32
     status: UInt8
     visits: Int32
-    said: Float32
-    told: Bool
-    about: Float32
-    trust: Float32
-    sure: Float32
-    around: Float32
+    probabilities: Float32
+    broadcast: Bool
+    neighbour_sum: Float32
+    neighbour_weight: Float32
+    neighbour_confidence: Float32
+    finished_around: Float32
     made: Bool
     due_s: Float64
     heap: Int32
@@ -124,12 +125,12 @@ class State(NamedTuple):
     is_stale: Bool
     changed: Bool
     seed: UInt64
-    money: Float64
+    scalars: Float64
     counts: Int64
 
 
 def world_of(graph: Graph, costs: Costs) -> World:
-    """The world of a graph; costs are measured ones, or foretold."""
+    """The world of a graph; costs are measured ones, or predicted."""
     near = neighbours_of(graph)
     sizes = np.log(graph.sizes / graph.sizes.mean()).astype(np.float32)
     bins = _seen_from(graph, near.first)
@@ -198,12 +199,12 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         subsets=np.zeros(n, np.int32),
         status=np.full(n, UNSEEN, np.uint8),
         visits=np.zeros(n, np.int32),
-        said=np.zeros((n, n_labels), np.float32),
-        told=np.zeros(n, np.bool_),
-        about=np.zeros((n, n_labels), np.float32),
-        trust=np.zeros(n, np.float32),
-        sure=np.zeros(n, np.float32),
-        around=np.zeros((n, N_BINS), np.float32),
+        probabilities=np.zeros((n, n_labels), np.float32),
+        broadcast=np.zeros(n, np.bool_),
+        neighbour_sum=np.zeros((n, n_labels), np.float32),
+        neighbour_weight=np.zeros(n, np.float32),
+        neighbour_confidence=np.zeros(n, np.float32),
+        finished_around=np.zeros((n, N_BINS), np.float32),
         made=np.zeros(len(world.resource_s), np.bool_),
         due_s=due_of(world),
         heap=np.zeros((n_descriptors, n), np.int32),
@@ -219,7 +220,7 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         is_stale=np.zeros(n, np.bool_),
         changed=np.zeros(n, np.bool_),
         seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
-        money=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
+        scalars=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
         counts=np.array([0, 0, 0, 0, 0, enabled, 0]),
     )
 
@@ -238,7 +239,7 @@ def full_cost(world: World, enabled: int) -> float:
 
 @njit(cache=True, nogil=True)
 def least_cost(world, state):  # type: ignore[no-untyped-def]
-    """Seconds that the cheapest descriptor that is not there costs now, at a pace of 1; infinite where all are."""
+    """Seconds that the cheapest descriptor that is not there costs now, on an idle machine; infinite where all are."""
     n, n_descriptors = world.private_s.shape
     least_s = np.inf
     for i in range(n):

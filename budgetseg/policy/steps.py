@@ -3,7 +3,7 @@
     select   ─► the next candidate             (Algorithm 1, line 4)
     finish   ─► it is done, neighbours join    (lines 6 to 8)
     begin    ─► a descriptor is being computed (line 11)
-    receive  ─► it was computed, H has spoken
+    receive  ─► it was computed, with new probabilities of H
 
 All randomness is drawn from the state's seed by supervoxel and visit, so that a run which takes another decision
 somewhere meets the same draws everywhere else.
@@ -27,8 +27,8 @@ from budgetseg.policy.state import (
     N_FINISHED,
     N_SEEDED,
     N_STALE,
-    PACE,
     REOPENED,
+    SLOWDOWN,
     SPENT_S,
     TIME,
     UNFIT_S,
@@ -108,7 +108,7 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
         move(state, 0, i, _rank(world, state, order, i))
         i = state.heap[0, 0]
     if order == RANDOM and not state.counts[REOPENED]:
-        state.money[TIME] = max(state.money[TIME], state.rank[0, 0])
+        state.scalars[TIME] = max(state.scalars[TIME], state.rank[0, 0])
     visit(state, i)
     return i
 
@@ -156,19 +156,19 @@ def affordable(world, state, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def fits(state, cost_s):  # type: ignore[no-untyped-def]
-    """Whether there is time for something that costs so much at a pace of 1."""
-    return cost_s * state.money[PACE] <= state.money[LEFT_S]
+    """Whether there is time for something that costs so much on an idle machine."""
+    return cost_s * state.scalars[SLOWDOWN] <= state.scalars[LEFT_S]
 
 
 @inlined
 def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
     """Seconds that descriptor d of supervoxel i costs now: its own, and the resources that are not there."""
-    return _seconds(world, state, i, d)[0] * state.money[PACE]
+    return _seconds(world, state, i, d)[0] * state.scalars[SLOWDOWN]
 
 
 @inlined
 def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
-    """At a pace of 1: what it costs, and what it would if all who need a resource shared its cost."""
+    """On an idle machine: what it costs, and what it would if all who need a resource shared its cost."""
     cell, cost_s, share_s = i * world.private_s.shape[1] + d, world.private_s[i, d], world.private_s[i, d]
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         cost_s += state.due_s[world.needed[k], 0]
@@ -184,7 +184,7 @@ def price(world, state, i):  # type: ignore[no-untyped-def]
         return
     state.outdated[i] = 0
     state.changed[i] = True
-    n_descriptors, usual_s = world.private_s.shape[1], max(state.money[FULL_S], 1e-9) / len(state.subsets)
+    n_descriptors, usual_s = world.private_s.shape[1], max(state.scalars[FULL_S], 1e-9) / len(state.subsets)
     for d in range(n_descriptors):
         if outdated >> d & 1:
             cost_s, share_s = _seconds(world, state, i, d) if lacks >> d & 1 else (0.0, 0.0)
@@ -202,7 +202,7 @@ def log_ratio(part, whole):  # type: ignore[no-untyped-def]
 
 @inlined
 def finish(world, state, order, i):  # type: ignore[no-untyped-def]
-    """No more descriptors for i: its neighbours hear of it, and those not seen yet become candidates."""
+    """No more descriptors for i: its probabilities are broadcast, and neighbours not seen yet become candidates."""
     remove(state, i)
     _settle(world, state, order, i)
 
@@ -220,18 +220,18 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
         return
     state.status[i] = FINISHED
     state.counts[N_FINISHED] += 1
-    if state.subsets[i] > 0 and not state.told[i]:
-        _tell(world, state, i)
+    if state.subsets[i] > 0 and not state.broadcast[i]:
+        _broadcast(world, state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j = world.others[k]
-        state.around[j, world.seen_from[k]] += 1
+        state.finished_around[j, world.seen_from[k]] += 1
         state.changed[j] = True
         if state.status[j] == UNSEEN:
             state.status[j] = CANDIDATE
             _join(world, state, order, j)
         elif state.status[j] == CANDIDATE and order != RANDOM and order != WANTED and not state.counts[REOPENED]:
             draw = uniform(state.seed[0], j, state.visits[j])
-            rank = _ranked(order, world.sizes[j], state.trust[j], state.sure[j], draw)
+            rank = _ranked(order, world.sizes[j], state.neighbour_weight[j], state.neighbour_confidence[j], draw)
             before = state.rank[0, state.where[0, j]]
             if rank < before:
                 move(state, 0, j, rank)
@@ -241,7 +241,7 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
-    """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as foretold."""
+    """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as predicted."""
     seconds = cost_of(world, state, i, d)
     withdraw(state, i)
     cell, is_new = i * world.private_s.shape[1] + d, False
@@ -283,56 +283,56 @@ def withdraw(state, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def receive(world, state, order, i, d, said, spent_s):  # type: ignore[no-untyped-def]
-    """Descriptor d of i was computed in so many seconds, and H now says so of it; i may be selected again."""
-    if state.told[i]:
-        _tell_otherwise(world, state, i, said)
+def receive(world, state, order, i, d, probabilities, spent_s):  # type: ignore[no-untyped-def]
+    """Take in descriptor d of i: the seconds it took, and H's probabilities (L,) with it; i may be selected again."""
+    if state.broadcast[i]:
+        _update_broadcast(world, state, i, probabilities)
     state.subsets[i] |= 1 << d
     state.outdated[i] |= 1 << d
-    state.said[i] = said
-    state.money[LEFT_S] -= spent_s
-    state.money[SPENT_S] += spent_s
+    state.probabilities[i] = probabilities
+    state.scalars[LEFT_S] -= spent_s
+    state.scalars[SPENT_S] += spent_s
     state.counts[N_COMPUTED] += 1
     if state.status[i] == BUSY:
         state.status[i] = CANDIDATE
     else:
         state.status[i] = FINISHED
-    if not state.told[i] and (state.status[i] == FINISHED or order == WANTED):
-        _tell(world, state, i)
+    if not state.broadcast[i] and (state.status[i] == FINISHED or order == WANTED):
+        _broadcast(world, state, i)
     if state.status[i] == CANDIDATE or _lacks(state, i):
         _join(world, state, order, i)
 
 
 @inlined
-def _tell(world, state, i):  # type: ignore[no-untyped-def]
-    """Neighbours hear what H says of i."""
-    state.told[i] = True
+def _broadcast(world, state, i):  # type: ignore[no-untyped-def]
+    """Add the probabilities of i to the sums of its neighbours."""
+    state.broadcast[i] = True
     confidence = _confidence(state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j, weight = world.others[k], np.float32(world.weights[k])
         state.changed[j] = True
-        state.trust[j] += weight
-        state.sure[j] += weight * confidence
-        for label in range(state.said.shape[1]):
-            state.about[j, label] += weight * state.said[i, label]
+        state.neighbour_weight[j] += weight
+        state.neighbour_confidence[j] += weight * confidence
+        for label in range(state.probabilities.shape[1]):
+            state.neighbour_sum[j, label] += weight * state.probabilities[i, label]
 
 
 @inlined
-def _tell_otherwise(world, state, i, said):  # type: ignore[no-untyped-def]
-    """Neighbours that have heard what H says of i hear something else."""
-    surer = said.max() - _confidence(state, i)
+def _update_broadcast(world, state, i, probabilities):  # type: ignore[no-untyped-def]
+    """Replace the probabilities of i in the sums of its neighbours."""
+    surer = probabilities.max() - _confidence(state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j, weight = world.others[k], np.float32(world.weights[k])
         state.changed[j] = True
-        state.sure[j] += weight * surer
-        for label in range(state.said.shape[1]):
-            state.about[j, label] += weight * (said[label] - state.said[i, label])
+        state.neighbour_confidence[j] += weight * surer
+        for label in range(state.probabilities.shape[1]):
+            state.neighbour_sum[j, label] += weight * (probabilities[label] - state.probabilities[i, label])
 
 
 @inlined
 def _confidence(state, i):  # type: ignore[no-untyped-def]
     """H's largest probability; 0 where nothing was computed."""
-    return state.said[i].max() if state.subsets[i] > 0 else np.float32(0)
+    return state.probabilities[i].max() if state.subsets[i] > 0 else np.float32(0)
 
 
 @inlined
@@ -353,21 +353,21 @@ def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     if state.counts[REOPENED]:
         return _confidence(state, i) + 1e-6 * draw
     if order == RANDOM:  # exponential waiting times: whoever comes next is anyone, however long others have waited
-        return state.money[TIME] - np.log(draw)
-    return _ranked(order, world.sizes[i], state.trust[i], state.sure[i], draw)
+        return state.scalars[TIME] - np.log(draw)
+    return _ranked(order, world.sizes[i], state.neighbour_weight[i], state.neighbour_confidence[i], draw)
 
 
 @njit(cache=True, nogil=True)
-def _ranked(order, size, trust, sure, draw):  # type: ignore[no-untyped-def]
+def _ranked(order, size, neighbour_weight, neighbour_confidence, draw):  # type: ignore[no-untyped-def]
     """Rank by what is known of one."""
     if order == LARGE:
         return -size + 1e-6 * draw
-    sure = sure / trust if trust > 1e-12 else np.float32(0)
+    neighbour_confidence = neighbour_confidence / neighbour_weight if neighbour_weight > 1e-12 else np.float32(0)
     if order == SURE:
-        return -sure + 1e-6 * draw
+        return -neighbour_confidence + 1e-6 * draw
     if order == UNSURE:
-        return sure + 1e-6 * draw
-    return -np.exp(size) * (1 - 0.9 * sure) + 1e-6 * draw
+        return neighbour_confidence + 1e-6 * draw
+    return -np.exp(size) * (1 - 0.9 * neighbour_confidence) + 1e-6 * draw
 
 
 @inlined
@@ -382,8 +382,8 @@ def _outdate(state, i):  # type: ignore[no-untyped-def]
 @inlined
 def outdate_if_time_rose(state):  # type: ignore[no-untyped-def]
     """The policy must rank all candidates again where there is time now for what did not fit when it ranked."""
-    if state.money[UNFIT_S] < np.inf and fits(state, state.money[UNFIT_S]):
-        state.money[UNFIT_S] = np.inf
+    if state.scalars[UNFIT_S] < np.inf and fits(state, state.scalars[UNFIT_S]):
+        state.scalars[UNFIT_S] = np.inf
         for k in range(state.waiting[0]):
             _outdate(state, state.heap[0, k])
 

@@ -22,7 +22,7 @@ def allowed_actions(episode: Episode, region: int) -> Bool:
 def features_of(episode: Episode, region: int, extended: bool) -> Float32:
     """φ(s), (F,)."""
     world, state = episode.world, episode.state
-    out = np.empty(n_features(world.n_descriptors, state.said.shape[1], extended), np.float32)
+    out = np.empty(n_features(world.n_descriptors, state.probabilities.shape[1], extended), np.float32)
     price(world, state, region)
     fill_features(world, state, region, extended, out)
     return out

@@ -146,17 +146,17 @@ def _opinions(run: FinishedRun, regions: _Regions) -> UInt8:
     stored = _why(run, "probabilities")
     if stored is not None:
         return np.stack([_shares(regions.gathered(own)) for own in zip(*stored, strict=True)])
-    said = [np.where(known.subsets[:, None] > 0, known.said, np.nan) for known in regions.windows]
-    if not said:
+    probabilities = [np.where(known.subsets[:, None] > 0, known.probabilities, np.nan) for known in regions.windows]
+    if not probabilities:
         return np.full((1, 1, len(run.classes)), UNKNOWN, np.uint8)
-    return _shares(regions.gathered(said, np.nan))[None]
+    return _shares(regions.gathered(probabilities, np.nan))[None]
 
 
 def _confidence(run: FinishedRun, regions: _Regions) -> UInt8:
     """The largest probability at the largest budget, (N,), 0..254."""
     stored = _why(run, "confidence")
     if stored is None:
-        stored = [np.where(known.subsets > 0, known.said.max(axis=1), np.nan) for known in regions.windows]
+        stored = [np.where(known.subsets > 0, known.probabilities.max(axis=1), np.nan) for known in regions.windows]
     return _shares(regions.gathered(stored, np.nan)) if stored else np.full(1, UNKNOWN, np.uint8)
 
 

@@ -30,7 +30,7 @@ class Arena:
     pricing : a name in `COSTS`
     costs : of the descriptors
     world : both, for the loop
-    said : (N, 2^D, L) float32, what H says given every subset of the descriptors
+    probabilities : (N, 2^D, L) float32, what H says given every subset of the descriptors
     inputs : (N, d) float32, the descriptors as the CRF compares them
     truth : (N, L) labelled pixels of each class
     """
@@ -41,13 +41,15 @@ class Arena:
     pricing: str
     costs: Costs
     world: World
-    said: Float32
+    probabilities: Float32
     inputs: Float32
     truth: Int64
 
     @classmethod
-    def of(cls, model: Model, table: VideoTable, costs: str = "shared", said: Float32 | None = None) -> "Arena":
-        """A table seen by a model; `said` is what H says out of fold, where the model has learned from the table."""
+    def of(
+        cls, model: Model, table: VideoTable, costs: str = "shared", probabilities: Float32 | None = None
+    ) -> "Arena":
+        """A table seen by a model; `probabilities` are H's out of fold, where the model has learned from the table."""
         if costs not in COSTS:
             raise UsageError(f"no costs '{costs}'; choose from {', '.join(COSTS)}")
         h, columns = model.classifiers, list(table.values)
@@ -57,8 +59,8 @@ class Arena:
         priced = table.costs.take([columns.index(name) for name in h.names])
         if costs == "unshared":
             priced = unshared(priced)
-        if said is None:
-            said = h.predict_all(table.values, place_of(table.graph))
+        if probabilities is None:
+            probabilities = h.predict_all(table.values, place_of(table.graph))
         return cls(
             table.name,
             model,
@@ -66,7 +68,7 @@ class Arena:
             costs,
             priced,
             world_of(table.graph, priced),
-            np.ascontiguousarray(said, np.float32),
+            np.ascontiguousarray(probabilities, np.float32),
             h.scaled(table.values),
             table.truth,
         )

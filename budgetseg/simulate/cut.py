@@ -28,7 +28,7 @@ def _part(arena: Arena, kept: Int64, name: str) -> Arena:
         graph=graph,
         costs=costs,
         world=world_of(graph, costs),
-        said=np.ascontiguousarray(arena.said[kept]),
+        probabilities=np.ascontiguousarray(arena.probabilities[kept]),
         inputs=arena.inputs[kept],
         truth=arena.truth[kept],
     )

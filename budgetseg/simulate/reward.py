@@ -51,8 +51,8 @@ def reward(arena: Arena, state: State, start: Int32 | None = None, memory: Memor
 def problem_of(arena: Arena, state: State) -> Problem:
     """The energies that a state leads to if nothing more is computed."""
     h = arena.model.classifiers
-    said = interpolate(state.said, state.subsets > 0, arena.neighbours, h.prior)
-    return make_potentials(arena.model.crf, Nodes(said, arena.inputs, state.subsets, h.starts), arena.graph)
+    probabilities = interpolate(state.probabilities, state.subsets > 0, arena.neighbours, h.prior)
+    return make_potentials(arena.model.crf, Nodes(probabilities, arena.inputs, state.subsets, h.starts), arena.graph)
 
 
 def worth_of(truth: Int64, balance: float = 0.0) -> Float64:

@@ -7,7 +7,7 @@ from numba import njit
 
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.handle import attach, inlined
-from budgetseg.policy.state import LEAST_S, LEFT_S, PACE
+from budgetseg.policy.state import LEAST_S, LEFT_S, SLOWDOWN
 from budgetseg.policy.steps import cost_of
 from budgetseg.simulate.simulate import NOT_ASKED, look_up
 from budgetseg.types import Float32, Float64, Int32, Int64
@@ -42,25 +42,25 @@ class Script(NamedTuple):
         )
 
 
-def follow(episode: Episode, said: Float32, script: Script, times_s: Float64 = NOT_ASKED) -> None:
+def follow(episode: Episode, probabilities: Float32, script: Script, times_s: Float64 = NOT_ASKED) -> None:
     """Compute every group of a script that fits in what is left, as `simulate` does; all must be candidates."""
-    _follow(episode.handle, said, script, episode.order, times_s)
+    _follow(episode.handle, probabilities, script, episode.order, times_s)
 
 
 @njit(cache=True, nogil=True)
-def _follow(handle, said, script, order, times_s):  # type: ignore[no-untyped-def]
+def _follow(handle, probabilities, script, order, times_s):  # type: ignore[no-untyped-def]
     world, state = attach(handle)
     for group in range(len(script.first) - 1):
-        if state.money[LEFT_S] < state.money[LEAST_S] * state.money[PACE]:
+        if state.scalars[LEFT_S] < state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
             break
         mine = range(script.first[group], script.first[group + 1])
-        if _cost_of_all(world, state, script, mine) > state.money[LEFT_S]:
+        if _cost_of_all(world, state, script, mine) > state.scalars[LEFT_S]:
             continue
         for k in mine:
             i, d = script.regions[k], script.descriptors[k]
             if state.subsets[i] >> d & 1:
                 continue
-            look_up(handle, said, order, np.int64(i), np.int64(d), times_s)
+            look_up(handle, probabilities, order, np.int64(i), np.int64(d), times_s)
 
 
 @inlined

@@ -24,45 +24,45 @@ def no_times(episode: Episode) -> Float64:
     return np.full(episode.world.private_s.shape, np.nan)
 
 
-def act(episode: Episode, said: Float32, region: int, action: int) -> None:
+def act(episode: Episode, probabilities: Float32, region: int, action: int) -> None:
     """Take an action for the supervoxel that was selected: compute a descriptor, or finish it, which is action D."""
     if action == episode.world.n_descriptors:
         episode.finish(region)
         return
     subset = episode.state.subsets[region] | np.int32(1 << action)
     chosen = Action(region, action)
-    episode.receive(chosen, said[region, subset], episode.start(chosen))
+    episode.receive(chosen, probabilities[region, subset], episode.start(chosen))
 
 
-def play(episode: Episode, said: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
+def play(episode: Episode, probabilities: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
     """Run an episode to its end, as `simulate` does."""
-    _simulate(episode, said, policy, NO_END, times_s)
+    _simulate(episode, probabilities, policy, NO_END, times_s)
 
 
-def advance(episode: Episode, said: Float32, policy: LinearPolicy, n: int) -> Action | None:
+def advance(episode: Episode, probabilities: Float32, policy: LinearPolicy, n: int) -> Action | None:
     """Take n decisions, and say what the next one is: a supervoxel and an action, D for Finished; None at the end.
 
     The supervoxel stays selected: `act` may do something else with it.
     """
-    region, action, _ = _simulate(episode, said, policy, n)
+    region, action, _ = _simulate(episode, probabilities, policy, n)
     return None if region < 0 else Action(region, action)
 
 
-def play_out(episode: Episode, said: Float32, policy: LinearPolicy) -> int:
+def play_out(episode: Episode, probabilities: Float32, policy: LinearPolicy) -> int:
     """Run an episode to its end, and say how many decisions that took, as `advance` counts them."""
-    return _simulate(episode, said, policy, NO_END)[2]
+    return _simulate(episode, probabilities, policy, NO_END)[2]
 
 
 def _simulate(
-    episode: Episode, said: Float32, policy: LinearPolicy, n: int, times_s: Float64 = NOT_ASKED
+    episode: Episode, probabilities: Float32, policy: LinearPolicy, n: int, times_s: Float64 = NOT_ASKED
 ) -> tuple[int, int, int]:
     how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    region, action, taken = simulate(episode.handle, said, *how, n, times_s)
+    region, action, taken = simulate(episode.handle, probabilities, *how, n, times_s)
     return int(region), int(action), int(taken)
 
 
 @njit(cache=True, nogil=True)
-def simulate(handle, said, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
+def simulate(handle, probabilities, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
     """Decide and look up, until n decisions were taken or nothing more fits or is wanted.
 
     What is decided next, as `decide` says it, and how many decisions were taken.
@@ -70,7 +70,7 @@ def simulate(handle, said, weights, extended, noise, order, reopen, n, times_s):
     Parameters
     ----------
     handle : of the episode
-    said : (N, 2^D, L), what H says given every subset of the descriptors
+    probabilities : (N, 2^D, L), what H says given every subset of the descriptors
     weights, extended, noise : of a `LinearPolicy`
     order, reopen : of a `Selection`, the order as its number
     n : decisions
@@ -84,15 +84,15 @@ def simulate(handle, said, weights, extended, noise, order, reopen, n, times_s):
         if action == n_descriptors:
             calls.finish(handle, order, i)
         else:
-            look_up(handle, said, order, i, action, times_s)
+            look_up(handle, probabilities, order, i, action, times_s)
         taken += 1
 
 
 @njit(cache=True, nogil=True)
-def look_up(handle, said, order, i, d, times_s):  # type: ignore[no-untyped-def]
+def look_up(handle, probabilities, order, i, d, times_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
     _, state = attach(handle)
     seconds = calls.begin(handle, order, i, d)
-    calls.receive(handle, order, i, d, said[i, state.subsets[i] | 1 << d], seconds)
+    calls.receive(handle, order, i, d, probabilities[i, state.subsets[i] | 1 << d], seconds)
     if len(times_s) > 0:
-        times_s[i, d] = state.money[SPENT_S]
+        times_s[i, d] = state.scalars[SPENT_S]

@@ -22,20 +22,20 @@ class TableState:
     Parameters
     ----------
     episode : where the loop stands
-    said : (N, 2^D, L) float32, H's probabilities given every subset of the descriptors
+    probabilities : (N, 2^D, L) float32, H's probabilities given every subset of the descriptors
     clock : is charged
     """
 
-    def __init__(self, episode: Episode, said: Float32, clock: CostClock) -> None:
+    def __init__(self, episode: Episode, probabilities: Float32, clock: CostClock) -> None:
         self.episode = episode
-        self._said = said
+        self._probabilities = probabilities
         self._clock = clock
 
     def do(self, batch: Batch) -> Outcome:
         """Look a batch up."""
         subsets = self.episode.state.subsets[batch.places] | 1 << batch.sources
         self._clock.charge(float(batch.planned_s.sum()))
-        return Outcome(self._said[batch.places, subsets], batch.planned_s, np.zeros(batch.n_actions))
+        return Outcome(self._probabilities[batch.places, subsets], batch.planned_s, np.zeros(batch.n_actions))
 
     def add(self, batch: Batch, outcome: Outcome) -> None:
         """Tell the episode, which also counts down what is left."""
@@ -46,7 +46,7 @@ class TableState:
         return ()
 
 
-def play_plain(episode: Episode, said: Float32, policy: Chooser, n: int = 1) -> list[tuple[Action, float]]:
+def play_plain(episode: Episode, probabilities: Float32, policy: Chooser, n: int = 1) -> list[tuple[Action, float]]:
     """Run an episode to its end, n decisions at a time; what was done, and what each cost."""
     clock, done = CostClock(), list[tuple[Action, float]]()
 
@@ -56,5 +56,5 @@ def play_plain(episode: Episode, said: Float32, policy: Chooser, n: int = 1) -> 
     def choose(state: TableState, _: float) -> Batch:
         return policy(state.episode, n)
 
-    spend(TableState(episode, said, clock), choose, clock, lambda: episode.left_s, record)
+    spend(TableState(episode, probabilities, clock), choose, clock, lambda: episode.left_s, record)
     return done

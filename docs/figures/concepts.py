@@ -75,7 +75,7 @@ class Street:
         assert own is not None
         policy, selection = own.at(fraction)
         episode = self.arena.begin(fraction * self.arena.full_s(HAND_MADE), HAND_MADE, selection)
-        play(episode, self.arena.said, policy)
+        play(episode, self.arena.probabilities, policy)
         return episode.state
 
 
@@ -120,7 +120,7 @@ def draw_labels(street: Street) -> Figure:
     table, h, n = street.table, street.model.classifiers, len(street.arena)
     colour, every = (np.full(n, h.subset_of(names), np.int32) for names in (["colour"], HAND_MADE))
     some = street.run(LITTLE)
-    spread = interpolate(some.said, some.subsets > 0, street.arena.neighbours, h.prior).argmax(axis=1)
+    spread = interpolate(some.probabilities, some.subsets > 0, street.arena.neighbours, h.prior).argmax(axis=1)
     shown = {
         "best possible": table.truth.argmax(axis=1),
         "H, colour": label_table(street.model, table, colour, with_crf=False),

@@ -34,15 +34,15 @@ COSTS = KeyframeCosts(NETWORK_S, FLOW_S, 1e-6)
 class Timeline:
     """A clock that only moves when the network is asked, flow is found, or a video is decoded."""
 
-    def __init__(self, pace: float = 1.0) -> None:
-        self.now, self.pace = 0.0, pace
+    def __init__(self, slowdown: float = 1.0) -> None:
+        self.now, self.slowdown = 0.0, slowdown
 
     def __call__(self) -> float:
         return self.now
 
     def charged(self, work: Callable[..., Float32], cost_s: float) -> Callable[..., Float32]:
         def and_pay(*arguments: UInt8) -> Float32:
-            self.now += self.pace * cost_s
+            self.now += self.slowdown * cost_s
             return work(*arguments)
 
         return and_pay
@@ -53,10 +53,12 @@ def dcnn() -> OnnxNetwork:
     return OnnxNetwork(read_card(bundled("camvid", "dcnn.onnx")))
 
 
-def run_within(monkeypatch: pytest.MonkeyPatch, budget_s: float, pace: float = 1.0, threads: int = 1) -> KeyframeRun:
-    """A run on 100 frames, `pace` times as slow as expected."""
+def run_within(
+    monkeypatch: pytest.MonkeyPatch, budget_s: float, slowdown: float = 1.0, threads: int = 1
+) -> KeyframeRun:
+    """A run on 100 frames, `slowdown` times as slow as expected."""
     video, truth = moving(100, (1, 0), (64, 48))
-    clock = Timeline(pace)
+    clock = Timeline(slowdown)
     monkeypatch.setattr("budgetseg.baselines.keyframes.step_flow", clock.charged(step_flow, FLOW_S))
     network = clock.charged(knowing(video, truth), NETWORK_S)
     return label_keyframes_within(video, network, budget_s, COSTS, clock=clock, threads=threads)
@@ -150,13 +152,13 @@ def test_what_makes_no_sense_is_refused() -> None:
         label_keyframes_within(video, knowing(video, truth), 0, COSTS)
 
 
-@pytest.mark.parametrize("pace", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("slowdown", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("budget_s", [0.3, 0.4, 0.6, 0.8])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_run_fills_its_budget_and_keeps_it(
-    monkeypatch: pytest.MonkeyPatch, budget_s: float, pace: float, threads: int
+    monkeypatch: pytest.MonkeyPatch, budget_s: float, slowdown: float, threads: int
 ) -> None:
-    run = run_within(monkeypatch, budget_s, pace, threads)
+    run = run_within(monkeypatch, budget_s, slowdown, threads)
     assert run.spent_s <= budget_s
     assert run.spent_s > 0.9 * budget_s or len(run.keys) > 95
     assert run.note == ""
@@ -184,7 +186,7 @@ def test_a_budget_below_one_key_frame_copies_one_and_says_so(monkeypatch: pytest
 
 
 def test_when_time_runs_out_the_last_key_frame_serves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = run_within(monkeypatch, 0.5, pace=100)
+    run = run_within(monkeypatch, 0.5, slowdown=100)
     assert "too small: frames from" in run.note
     assert run.spent_s > run.budget_s
     assert (run.labels[run.keys[-1] :] == run.labels[run.keys[-1]]).all()

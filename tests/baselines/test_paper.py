@@ -29,7 +29,7 @@ def test_no_baseline_spends_more_than_it_has_or_what_it_may_not(arena: Arena, na
     budget_s = fraction * arena.full_s(HAND_MADE)
     for seed in range(4):
         state = run_baseline(arena, name, HAND_MADE, budget_s, seed)
-        assert state.money[SPENT_S] <= budget_s
+        assert state.scalars[SPENT_S] <= budget_s
         assert (state.subsets < 16).all()
 
 
@@ -40,10 +40,10 @@ def test_baseline1_buys_whole_descriptors_until_no_other_fits(arena: Arena, frac
         counts = columns_of(state.subsets)
         assert set(counts) <= {0, 80}
         bought = [d for d, count in enumerate(counts) if count]
-        assert state.money[SPENT_S] == pytest.approx(arena.costs.full_s(bought))
+        assert state.scalars[SPENT_S] == pytest.approx(arena.costs.full_s(bought))
         for d in range(4):
             more_s = arena.costs.full_s(sorted({*bought, d})) - arena.costs.full_s(bought)
-            assert d in bought or more_s > state.money[LEFT_S]
+            assert d in bought or more_s > state.scalars[LEFT_S]
 
 
 def test_baseline1_takes_descriptors_in_random_order(arena: Arena) -> None:
@@ -59,10 +59,10 @@ def test_its_other_form_spends_the_rest_on_random_supervoxels(arena: Arena, frac
         plain = run_baseline(arena, "baseline1", HAND_MADE, budget_s, seed)
         more = run_baseline(arena, "baseline1-rest", HAND_MADE, budget_s, seed)
         assert (plain.subsets & ~more.subsets == 0).all()
-        assert more.money[SPENT_S] >= plain.money[SPENT_S]
+        assert more.scalars[SPENT_S] >= plain.scalars[SPENT_S]
         if arena.pricing == "unshared":  # else what did not fit may have become cheaper later
             lacks = (more.subsets[:, None] >> np.arange(4) & 1) == 0
-            assert (arena.costs.private_s[:, :4][lacks] > more.money[LEFT_S]).all()
+            assert (arena.costs.private_s[:, :4][lacks] > more.scalars[LEFT_S]).all()
 
 
 @pytest.mark.parametrize("fraction", FRACTIONS)
@@ -82,4 +82,4 @@ def test_baseline2_takes_any_supervoxels(arena: Arena) -> None:
 def test_with_time_for_everything_everything_is_computed(arena: Arena, name: str) -> None:
     state = run_baseline(arena, name, NAMES, np.inf)
     assert (state.subsets == 31).all()
-    assert state.money[SPENT_S] == pytest.approx(arena.full_s(NAMES))
+    assert state.scalars[SPENT_S] == pytest.approx(arena.full_s(NAMES))

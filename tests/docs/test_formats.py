@@ -92,4 +92,6 @@ def test_a_trace(out: Path) -> None:
     parts = set(window["events"]) | inner(window["finishes"])
     assert words_of("trace.json", "windows") == inner(trace["windows"]) | parts
     with np.load(out / "state.npz") as state:
-        assert all(f"`K/{name}`" in PAGE for name in ("ids", "subsets", "said", "inputs") if f"0/{name}" in state)
+        assert all(
+            f"`K/{name}`" in PAGE for name in ("ids", "subsets", "probabilities", "inputs") if f"0/{name}" in state
+        )

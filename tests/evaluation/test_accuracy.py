@@ -32,15 +32,15 @@ def counts(truth: UInt8, ids: Int32) -> Int64:
     return found
 
 
-def plain(truth: UInt8, said: Int32) -> Accuracy:
+def plain(truth: UInt8, predicted: Int32) -> Accuracy:
     """From label maps, class by class."""
     labelled = truth != IGNORE
     per_class, overlaps = np.full(N_LABELS, np.nan), []
     for label in np.unique(truth[labelled]):
-        true, claimed = truth == label, (said == label) & labelled
-        per_class[label] = (said[true] == label).mean()
+        true, claimed = truth == label, (predicted == label) & labelled
+        per_class[label] = (predicted[true] == label).mean()
         overlaps.append((true & claimed).sum() / (true | claimed).sum())
-    overall = (said == truth)[labelled].mean()
+    overall = (predicted == truth)[labelled].mean()
     return Accuracy(float(overall), float(np.nanmean(per_class)), float(np.mean(overlaps)), per_class)
 
 
@@ -64,8 +64,8 @@ def test_confusions_of_videos_add_up_to_that_of_all_pixels(seeds: list[int]) -> 
     cases = [random_case(seed) for seed in seeds]
     total = np.sum([confusion_of(counts(truth, ids), labels) for truth, ids, labels in cases], axis=0)
     truth = np.concatenate([truth for truth, _, _ in cases])
-    said = np.concatenate([labels[ids] for _, ids, labels in cases])
-    assert_equal(accuracy_of(total), plain(truth, said))
+    predicted = np.concatenate([labels[ids] for _, ids, labels in cases])
+    assert_equal(accuracy_of(total), plain(truth, predicted))
 
 
 def test_what_is_all_right_is_one_everywhere() -> None:

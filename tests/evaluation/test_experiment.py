@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from budgetseg.baselines.baseline3 import run_baseline3
 from budgetseg.baselines.paper import run_baseline
 from budgetseg.baselines.static import run_plan
-from budgetseg.baselines.wholes import run_wholes
 from budgetseg.classifiers.calibration import expected_calibration_error
 from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import INFERENCE
@@ -28,9 +28,9 @@ from budgetseg.evaluation.experiment import (
     write_results,
 )
 from budgetseg.evaluation.methods import METHODS
+from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.state import State
 from budgetseg.policy.static import StaticPlan
-from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena, Reward, reward
 from budgetseg.types import Budget, Classes
 from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
@@ -48,8 +48,8 @@ PLANS = (
 )
 VALUES = np.random.default_rng(0).random((16, N_LEVELS, 5)).astype(np.float32)
 VALUES[..., -1] = -1  # it wants everything
-WHOLES = (WholePolicy(NAMES[:4], "shared", VALUES),)
-MODEL = replace(random_model(FULL), plans=PLANS, wholes=WHOLES)
+WHOLES = (Baseline3Policy(NAMES[:4], "shared", VALUES),)
+MODEL = replace(random_model(FULL), plans=PLANS, baseline3=WHOLES)
 
 Row = dict[str, Any]
 
@@ -145,10 +145,10 @@ def test_pixels_of_the_videos_add_up_to_every_figure_of_all(rows: list[Row], bou
         assert {name: own for name, own in zip(CLASSES.names, counts.tolist(), strict=True) if any(own)} == pooled[
             "pixels"
         ]
-        right, labelled, said = counts.T
+        right, labelled, probabilities = counts.T
         assert pooled["accuracy"]["global"] == pytest.approx(right.sum() / labelled.sum())
         assert pooled["accuracy"]["class_average"] == pytest.approx(np.mean(right / labelled))
-        assert pooled["accuracy"]["miou"] == pytest.approx(np.mean(right / (labelled + said - right)))
+        assert pooled["accuracy"]["miou"] == pytest.approx(np.mean(right / (labelled + probabilities - right)))
 
 
 def test_of_several_videos_there_are_no_pieces(rows: list[Row], bounded: list[Row]) -> None:
@@ -172,10 +172,12 @@ def test_pieces_of_the_only_video_are_its_stretches(tables: list[VideoTable]) ->
 def test_the_calibration_error_is_that_of_h_whatever_the_crf_does(
     rows: list[Row], tables: list[VideoTable], method: str
 ) -> None:
-    said = [plain_evidence(table, method).probabilities for table in tables]
+    probabilities = [plain_evidence(table, method).probabilities for table in tables]
     truth = [table.truth for table in tables]
     names = [*(table.name for table in tables), "all"]
-    for name, p, own in zip(names, [*said, np.concatenate(said)], [*truth, np.concatenate(truth)], strict=True):
+    for name, p, own in zip(
+        names, [*probabilities, np.concatenate(probabilities)], [*truth, np.concatenate(truth)], strict=True
+    ):
         expected = expected_calibration_error(p, own)
         assert find(rows, method, name)["calibration_error"] == pytest.approx(expected, rel=1e-6)
 
@@ -277,8 +279,8 @@ def test_static_takes_the_plan_for_its_budget_and_baselines_their_own_way(
         "static-rest-full": run_plan(arena, PLANS[2], budget_s["full"], 1),
         "baseline1-rest": run_baseline(arena, "baseline1-rest", NAMES[:4], budget_s["hand"], 1),
         "baseline2-full": run_baseline(arena, "baseline2", NAMES, budget_s["full"], 1),
-        "baseline3": run_wholes(arena, WHOLES[0], budget_s["hand"], 1),
-        "baseline3-rest": run_wholes(arena, WHOLES[0], budget_s["hand"], 1, rest=True),
+        "baseline3": run_baseline3(arena, WHOLES[0], budget_s["hand"], 1),
+        "baseline3-rest": run_baseline3(arena, WHOLES[0], budget_s["hand"], 1, rest=True),
     }
     for method, state in ends.items():
         (row,) = [

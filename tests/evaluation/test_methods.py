@@ -7,11 +7,11 @@ import pytest
 
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.methods import METHODS, lacking, methods_named, usual_methods
+from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy, plan_policy
 from budgetseg.policy.static import StaticPlan
-from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena
 from budgetseg.simulate.simulate import NOT_ASKED
 from tests.models.made import HAND_MADE, random_model, random_table
@@ -77,8 +77,8 @@ def test_static_needs_plans_of_its_form_for_the_same_costs_and_descriptors() -> 
 
 
 def test_baseline3_needs_its_policy_for_the_same_costs_and_descriptors() -> None:
-    policy = WholePolicy(NAMES, "unshared", np.zeros((16, N_LEVELS, 5), np.float32))
-    model = replace(FULL, wholes=(policy,))
+    policy = Baseline3Policy(NAMES, "unshared", np.zeros((16, N_LEVELS, 5), np.float32))
+    model = replace(FULL, baseline3=(policy,))
     line = r"^baseline3-rest needs more than the model has for shared costs; train it again, with plans and policies$"
     with pytest.raises(UsageError, match=line):
         methods_named(["baseline3-rest"], model)

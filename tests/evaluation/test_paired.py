@@ -179,8 +179,8 @@ def test_the_best_is_that_of_the_highest_mean_among_those_that_ran() -> None:
 def test_cost_models_are_compared_apart() -> None:
     rows = rows_of("a", 0.2, random_confusions(2, 2, 9))
     shared, unshared = compare([*rows, *({**row, "costs": "unshared"} for row in rows)])
-    assert (shared.about["costs"], unshared.about["costs"]) == ("shared", "unshared")
-    assert shared.about["dataset"] == "suny"
+    assert (shared.setup["costs"], unshared.setup["costs"]) == ("shared", "unshared")
+    assert shared.setup["dataset"] == "suny"
 
 
 def test_seeds_that_one_method_lacks_are_refused() -> None:

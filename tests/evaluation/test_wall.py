@@ -49,14 +49,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 @pytest.fixture(scope="module")
 def rows(scenes: Path, model: Model, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    folder, told = tmp_path_factory.mktemp("wall"), list[int]()
+    folder, reported = tmp_path_factory.mktemp("wall"), list[int]()
     plan = Description("folder", scenes, ("selection",), per_frame=12)
     experiment = Experiment(("all",), BUDGETS, 2, scope="total", clock="wall")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUDGETSEG_CACHE", str(folder / "cache"))
-        results = evaluate_wall(model, plan, experiment, folder, 1, told.append)
+        results = evaluate_wall(model, plan, experiment, folder, 1, reported.append)
     assert json.loads((folder / "results.json").read_text()) == results
-    assert sum(told) == n_runs(plan, model, experiment) == 1 + 3 * 3 * 2
+    assert sum(reported) == n_runs(plan, model, experiment) == 1 + 3 * 3 * 2
     found: list[Row] = results["rows"]
     return found
 

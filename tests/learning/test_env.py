@@ -74,7 +74,7 @@ def test_playing_a_policy_step_by_step_is_what_the_simulator_does(
         worth, _, info = played(env, policy, seed)
         arena = arena_of(info)
         episode = arena.begin(fraction * arena.full_s(NAMES[:4]), NAMES[:4], selection, info["seed"])
-        play(episode, arena.said, policy)
+        play(episode, arena.probabilities, policy)
         for field in episode.state._fields:
             assert np.array_equal(getattr(env.episode.state, field), getattr(episode.state, field)), field
         assert worth == pytest.approx(reward(arena, episode.state).score(worth_of(arena.truth, 0.3)))

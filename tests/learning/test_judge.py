@@ -54,7 +54,7 @@ def test_over_all_videos_the_score_is_their_accuracy(balance: float) -> None:
     confusion = np.zeros((3, 3), np.int64)
     for arena in arenas:
         episode = arena.begin(0.2 * arena.full_s(EVERY[:4]), EVERY[:4], Selection(), 5)
-        play(episode, arena.said, player.policy)
+        play(episode, arena.probabilities, player.policy)
         confusion += confusion_of(arena.truth, reward(arena, episode.state).labels)
     accuracy, trials = accuracy_of(confusion), judge.trials((0.2,), 1, first_seed=5)
     expected = accuracy.class_average if balance else accuracy.overall

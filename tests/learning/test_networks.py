@@ -35,10 +35,10 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Description:
 def test_networks_are_trained_with_folds_and_only_once(
     plan: Description, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, told = tmp_path / "networks", []
+    folder, reported = tmp_path / "networks", []
 
     def stage(what: str, total: int | None, unit: str) -> Callable[[int], None]:
-        told.append((what, total, unit))
+        reported.append((what, total, unit))
         return steps.append
 
     for train in (train_networks, no_training):
@@ -48,7 +48,7 @@ def test_networks_are_trained_with_folds_and_only_once(
         assert found == replace(plan, networks=folder)
         assert found.names[-2:] == ("dcnn", "dcnn_large")
         assert sum(steps) == (1 + N_FOLDS) * RECIPE.n_steps
-    assert told == 2 * [("networks", (1 + N_FOLDS) * RECIPE.n_steps, "steps")]
+    assert reported == 2 * [("networks", (1 + N_FOLDS) * RECIPE.n_steps, "steps")]
     card = json.loads((folder / "networks.json").read_text())
     assert card["classes"] == list(NAMES)
     assert len(card["seen"]) == sum(N_FRAMES[name] for name in "abcd")

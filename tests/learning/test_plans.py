@@ -37,16 +37,16 @@ RECIPE = PlanRecipe(0.3, 1)
 
 @pytest.fixture(scope="module")
 def learned() -> Learned:
-    said = np.random.default_rng(0).dirichlet(np.ones(3), (35, 32)).astype(np.float32)
-    return Learned(MODEL, [table_with_needs(20, 0), table_with_needs(15, 1)], said)
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), (35, 32)).astype(np.float32)
+    return Learned(MODEL, [table_with_needs(20, 0), table_with_needs(15, 1)], probabilities)
 
 
 @pytest.fixture(scope="module")
 def chosen(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[StaticPlan, ...]]:
     """A store, not to be changed, and the plans in it."""
-    store, told = tmp_path_factory.mktemp("plans") / "plans.json", list[int]()
-    plans = choose_plans(learned, RECIPE, store, 2, told.append)
-    assert sum(told) == len(plans) == n_plans(NAMES) == 56
+    store, reported = tmp_path_factory.mktemp("plans") / "plans.json", list[int]()
+    plans = choose_plans(learned, RECIPE, store, 2, reported.append)
+    assert sum(reported) == len(plans) == n_plans(NAMES) == 56
     return store, plans
 
 
@@ -76,7 +76,7 @@ def test_what_was_chosen_is_not_chosen_again(
 ) -> None:
     store, expected = chosen
     stored = json.loads(store.read_text())
-    part, again, told = tmp_path / "plans.json", list[float](), list[int]()
+    part, again, reported = tmp_path / "plans.json", list[float](), list[int]()
     part.write_text(json.dumps(stored | {"plans": stored["plans"][:48]}))
 
     def count(arenas: list[Arena], names: tuple[str, ...], fraction: float, *rest: Any) -> Scored:
@@ -84,9 +84,9 @@ def test_what_was_chosen_is_not_chosen_again(
         return best_plan(arenas, names, fraction, *rest)
 
     monkeypatch.setattr("budgetseg.learning.plans.best_plan", count)
-    assert choose_plans(learned, RECIPE, part, 1, told.append) == expected
+    assert choose_plans(learned, RECIPE, part, 1, reported.append) == expected
     assert again == [0.9, *BUDGETS]
-    assert sum(told) == 56
+    assert sum(reported) == 56
     assert json.loads(part.read_text()) == stored
 
 

@@ -33,16 +33,16 @@ Found = tuple[Path, tuple[LearnedPolicy, ...], list[str]]
 
 @pytest.fixture(scope="module")
 def learned() -> Learned:
-    said = np.random.default_rng(0).dirichlet(np.ones(3), (35, 32)).astype(np.float32)
-    return Learned(MODEL, [table_with_needs(20, 0), table_with_needs(15, 1)], said)
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), (35, 32)).astype(np.float32)
+    return Learned(MODEL, [table_with_needs(20, 0), table_with_needs(15, 1)], probabilities)
 
 
 @pytest.fixture(scope="module")
 def found(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Found:
     """The folder, not to be changed, the policies in it, and what was told."""
-    folder, told, lines = tmp_path_factory.mktemp("policies"), list[int](), list[str]()
-    every = learn_policies(learned, RECIPE, folder, 2, told.append, lines.append)
-    assert sum(told) == len(told) == len(every) == n_policies(NAMES, RECIPE) == 10
+    folder, reported, lines = tmp_path_factory.mktemp("policies"), list[int](), list[str]()
+    every = learn_policies(learned, RECIPE, folder, 2, reported.append, lines.append)
+    assert sum(reported) == len(reported) == len(every) == n_policies(NAMES, RECIPE) == 10
     return folder, every, lines
 
 
@@ -122,11 +122,11 @@ def test_a_policy_that_is_there_is_not_learned_again(
 ) -> None:
     folder, expected, _ = found
     work = shutil.copytree(folder, tmp_path / "policies")
-    begun, told = counting(monkeypatch), list[int]()
-    for one, other in zip(learn_policies(learned, RECIPE, work, 1, told.append), expected, strict=True):
+    begun, reported = counting(monkeypatch), list[int]()
+    for one, other in zip(learn_policies(learned, RECIPE, work, 1, reported.append), expected, strict=True):
         assert_same(one, other)
     assert not begun
-    assert sum(told) == 10
+    assert sum(reported) == 10
     (one,) = learn_policies(learned, replace(RECIPE, methods=("budget-rndrnk",), costs=("unshared",)), work, 1)
     assert_same(one, expected[5])
     assert not begun

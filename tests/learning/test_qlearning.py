@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetseg.baselines.wholes import run_wholes
+from budgetseg.baselines.baseline3 import run_baseline3
 from budgetseg.classifiers.fit import ClassifierRecipe
 from budgetseg.crf.learning import CrfRecipe
 from budgetseg.descriptors.describe import Description
@@ -20,8 +20,8 @@ from budgetseg.learning.plans import BUDGETS, Learned
 from budgetseg.learning.qlearning import (
     Outcomes,
     best_sequence,
+    learn_baseline3,
     learn_values,
-    learn_wholes,
     n_scores,
     score_policy,
     score_subsets,
@@ -29,8 +29,8 @@ from budgetseg.learning.qlearning import (
 )
 from budgetseg.learning.train import TrainRecipe, read_fitted, train_model
 from budgetseg.models.bundle import load_model
+from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.state import SPENT_S
-from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from budgetseg.simulate import Arena, reward, worth_of
 from budgetseg.types import Float64
 from tests.learning.scenes import write_scenes
@@ -53,25 +53,25 @@ def outcomes(arenas: list[Arena]) -> Outcomes:
     return Outcomes.of(arenas, AMONG, score_subsets(arenas, NAMES, BALANCE, 2))
 
 
-def policy_of(arenas: list[Arena], outcomes: Outcomes) -> WholePolicy:
-    return WholePolicy(AMONG, arenas[0].pricing, learn_values(outcomes))
+def policy_of(arenas: list[Arena], outcomes: Outcomes) -> Baseline3Policy:
+    return Baseline3Policy(AMONG, arenas[0].pricing, learn_values(outcomes))
 
 
 def test_outcomes_are_those_of_running_the_descriptors(arenas: list[Arena], outcomes: Outcomes) -> None:
     worth = worth_of(np.concatenate([arena.truth for arena in arenas]), BALANCE)
     for v, subset in product(range(3), range(8)):
         wanted = np.array([1.0 if subset >> d & 1 else -1.0 for d in range(3)] + [0.0], np.float32)
-        policy = WholePolicy(AMONG, arenas[v].pricing, np.tile(wanted, (8, N_LEVELS, 1)))
-        end = run_wholes(arenas[v], policy, np.inf)
+        policy = Baseline3Policy(AMONG, arenas[v].pricing, np.tile(wanted, (8, N_LEVELS, 1)))
+        end = run_baseline3(arenas[v], policy, np.inf)
         assert outcomes.scores[v, subset] == pytest.approx(reward(arenas[v], end).score(worth))
-        assert outcomes.costs[v, subset] == pytest.approx(end.money[SPENT_S] / arenas[v].full_s(AMONG))
+        assert outcomes.costs[v, subset] == pytest.approx(end.scalars[SPENT_S] / arenas[v].full_s(AMONG))
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.2, 0.5, 0.9])
 def test_a_policy_scores_what_running_it_scores(arenas: list[Arena], outcomes: Outcomes, fraction: float) -> None:
     policy = policy_of(arenas, outcomes)
     worth = worth_of(np.concatenate([arena.truth for arena in arenas]), BALANCE)
-    ends = [(arena, run_wholes(arena, policy, fraction * arena.full_s(AMONG))) for arena in arenas]
+    ends = [(arena, run_baseline3(arena, policy, fraction * arena.full_s(AMONG))) for arena in arenas]
     expected = sum(reward(arena, end).score(worth) for arena, end in ends)
     assert score_policy(policy, outcomes, fraction) == pytest.approx(expected)
 
@@ -88,7 +88,7 @@ def test_in_one_video_it_learns_the_best_set_for_every_budget() -> None:
         costs = rng.uniform(0.1, 0.5, 3)
         sets = np.arange(8)[:, None] >> np.arange(3) & 1
         outcomes = Outcomes((sets @ (costs / costs.sum()))[None], rng.random((1, 8)))
-        policy = WholePolicy(AMONG, "shared", learn_values(outcomes))
+        policy = Baseline3Policy(AMONG, "shared", learn_values(outcomes))
         middles = (np.arange(100) + 0.5) / 100
         gaps = [shortfall(policy, outcomes, fraction) for fraction in middles]
         for fraction in middles:  # a list is no better than the set that it ends with
@@ -118,7 +118,7 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Learned:
 def test_on_rendered_streets_it_is_within_half_a_point_of_the_best_found_by_enumeration(
     street: Learned, tmp_path: Path
 ) -> None:
-    policies = learn_wholes(street, BALANCE, tmp_path / "wholes.json", 2)
+    policies = learn_baseline3(street, BALANCE, tmp_path / "wholes.json", 2)
     assert [(policy.among, policy.costs) for policy in policies] == [(HAND_MADE, "shared"), (HAND_MADE, "unshared")]
     for policy in policies:
         arenas = street.arenas(policy.costs)
@@ -129,34 +129,34 @@ def test_on_rendered_streets_it_is_within_half_a_point_of_the_best_found_by_enum
 
 @pytest.fixture(scope="module")
 def learned() -> Learned:
-    said = np.random.default_rng(0).dirichlet(np.ones(3), (35, 32)).astype(np.float32)
-    return Learned(MODEL, [table_with_needs(20, 0), table_with_needs(15, 1)], said)
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), (35, 32)).astype(np.float32)
+    return Learned(MODEL, [table_with_needs(20, 0), table_with_needs(15, 1)], probabilities)
 
 
 def test_scores_are_kept_and_others_are_not_used(
     learned: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, told = tmp_path / "wholes.json", list[int]()
-    first = learn_wholes(learned, BALANCE, store, 1, told.append)
-    assert sum(told) == n_scores(learned) == 2 * 32
+    store, reported = tmp_path / "wholes.json", list[int]()
+    first = learn_baseline3(learned, BALANCE, store, 1, reported.append)
+    assert sum(reported) == n_scores(learned) == 2 * 32
     assert [(own.among, own.costs) for own in first] == [
         (names, costs) for costs in ("shared", "unshared") for names in (NAMES[:4], NAMES)
     ]
-    stored, again, told = store.read_text(), list[int](), list[int]()
+    stored, again, reported = store.read_text(), list[int](), list[int]()
 
     def count(*words: Any) -> Float64:
         again.append(1)
         return score_subsets(*words)
 
     monkeypatch.setattr(qlearning, "score_subsets", count)
-    second = learn_wholes(learned, BALANCE, store, 1, told.append)
-    assert sum(told) == n_scores(learned)
+    second = learn_baseline3(learned, BALANCE, store, 1, reported.append)
+    assert sum(reported) == n_scores(learned)
     assert not again
     assert all(np.array_equal(one.values, other.values) for one, other in zip(first, second, strict=True))
-    learn_wholes(learned, 0.0, store)
+    learn_baseline3(learned, 0.0, store)
     assert again == [1]
     for text in ("", "[]", json.dumps(json.loads(stored) | {"of": "x"})):
         store.write_text(text)
-        learn_wholes(learned, BALANCE, store)
+        learn_baseline3(learned, BALANCE, store)
         assert store.read_text() == stored
     assert again == [1] * 4

@@ -33,17 +33,17 @@ def states_of(judge: Judge, player: Player, trial: Trial, start_from: Any = None
     budget_s = trial.fraction * judge.full_s[trial.arena]
     episode = arena.begin(budget_s, judge.names, player.selection, trial.seed)
     features, scores = [], []
-    while (choice := advance(episode, arena.said, player.policy, 0)) is not None:
+    while (choice := advance(episode, arena.probabilities, player.policy, 0)) is not None:
         allowed = allowed_actions(episode, choice[0])
         if allowed.sum() > 1:
             features.append(features_of(episode, choice[0], player.policy.extended))
             scores.append(np.full(len(allowed), np.nan))
             for action in np.flatnonzero(allowed):
                 branch = episode.copy()
-                act(branch, arena.said, choice[0], int(action))
-                play(branch, arena.said, player.policy)
+                act(branch, arena.probabilities, choice[0], int(action))
+                play(branch, arena.probabilities, player.policy)
                 scores[-1][action] = reward(arena, branch.state, start_from).score(judge.worth)
-        act(episode, arena.said, *choice)
+        act(episode, arena.probabilities, *choice)
     return Visited(np.array(features), np.array(scores))
 
 
@@ -54,11 +54,11 @@ def test_taking_decisions_one_by_one_is_playing(order: str, noise: float) -> Non
         arena, policy = random_arena(30, seed), any_policy(seed, noise=noise)
         played = arena.begin(0.3 * arena.full_s(EVERY), EVERY, Selection(order), seed)
         stepped, counted, n = played.copy(), played.copy(), 0
-        play(played, arena.said, policy)
-        while (choice := advance(stepped, arena.said, policy, 0)) is not None:
-            act(stepped, arena.said, *choice)
+        play(played, arena.probabilities, policy)
+        while (choice := advance(stepped, arena.probabilities, policy, 0)) is not None:
+            act(stepped, arena.probabilities, *choice)
             n += 1
-        assert play_out(counted, arena.said, policy) == n
+        assert play_out(counted, arena.probabilities, policy) == n
         for episode in (stepped, counted):
             for name in played.state._fields:
                 assert np.array_equal(getattr(episode.state, name), getattr(played.state, name)), name
@@ -71,10 +71,10 @@ def test_decisions_may_be_taken_several_at_once(n: int, order: str) -> None:
     one = arena.begin(0.3 * arena.full_s(EVERY), EVERY, Selection(order))
     other = one.copy()
     for _ in range(n):
-        choice = advance(one, arena.said, policy, 0)
+        choice = advance(one, arena.probabilities, policy, 0)
         assert choice is not None
-        act(one, arena.said, *choice)
-    assert advance(other, arena.said, policy, n) == advance(one, arena.said, policy, 0)
+        act(one, arena.probabilities, *choice)
+    assert advance(other, arena.probabilities, policy, n) == advance(one, arena.probabilities, policy, 0)
     for name in one.state._fields:
         assert np.array_equal(getattr(one.state, name), getattr(other.state, name)), name
 

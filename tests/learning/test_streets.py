@@ -13,7 +13,7 @@ from budgetseg.learning.capi import CapiRecipe, iterate
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import Learned
 from budgetseg.learning.policies import PolicyRecipe, learn_policies
-from budgetseg.learning.qlearning import learn_wholes
+from budgetseg.learning.qlearning import learn_baseline3
 from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.models.bundle import Model
 from budgetseg.policy.learned import SELECTIONS
@@ -60,8 +60,11 @@ def streets(tmp_path_factory: pytest.TempPathFactory) -> Streets:
     folder, learned = tmp_path_factory.mktemp("streets"), learn_streets(TRAIN)
     policies = learn_policies(learned, replace(RECIPE, costs=("unshared",)), folder, 2)
     policies += learn_policies(learned, ONE, folder, 2)
-    wholes = learn_wholes(learned, BALANCE, folder / "wholes.json", 2)
-    model, tables = replace(learned.model, wholes=wholes, policies=policies), [street_table(seed) for seed in TEST]
+    baseline3 = learn_baseline3(learned, BALANCE, folder / "wholes.json", 2)
+    model, tables = (
+        replace(learned.model, baseline3=baseline3, policies=policies),
+        [street_table(seed) for seed in TEST],
+    )
     test = {costs: [Arena.of(model, table, costs) for table in tables] for costs in ("shared", "unshared")}
     return Streets(learned, model, test)
 
@@ -104,11 +107,11 @@ def test_motion_is_bought_for_those_that_only_motion_tells_apart(streets: Street
 
 
 def test_same_seed_same_rounds_and_policy_however_many_cores(streets: Streets, tmp_path: Path) -> None:
-    quick, weights, told = replace(ONE, capi=replace(CAPI, n_rounds=1)), list[Float32](), list[list[str]]()
+    quick, weights, reported = replace(ONE, capi=replace(CAPI, n_rounds=1)), list[Float32](), list[list[str]]()
     for cores, seed in ((1, 0), (2, 0), (3, 1)):
         lines, folder = list[str](), tmp_path / str(cores)
         (own,) = learn_policies(streets.learned, replace(quick, seed=seed), folder, cores, tell=lines.append)
         weights.append(own.policy.weights)
-        told.append(lines)
+        reported.append(lines)
     assert np.array_equal(weights[0], weights[1])
-    assert told[0] == told[1] != told[2]
+    assert reported[0] == reported[1] != reported[2]

@@ -82,7 +82,7 @@ def assert_same(one: Model, other: Model) -> None:
             assert np.array_equal(getattr(mine, name), getattr(yours, name)), name
     assert one.settings == other.settings
     assert one.plans == other.plans
-    for whole, again in zip(one.wholes, other.wholes, strict=True):
+    for whole, again in zip(one.baseline3, other.baseline3, strict=True):
         assert (whole.among, whole.costs) == (again.among, again.costs)
         assert np.array_equal(whole.values, again.values)
     for policy, other_policy in zip(one.policies, other.policies, strict=True):
@@ -103,7 +103,7 @@ def test_a_model_knows_its_classes_descriptors_and_settings(
     assert model.classifiers.names == DESCRIPTORS
     assert model.networks is None
     assert {(one.among, one.costs) for one in model.plans} == {(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")}
-    assert [(one.among, one.costs) for one in model.wholes] == [(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")]
+    assert [(one.among, one.costs) for one in model.baseline3] == [(DESCRIPTORS, "shared"), (DESCRIPTORS, "unshared")]
     assert [(one.among, one.costs, one.method) for one in model.policies] == [
         (DESCRIPTORS, costs, method) for costs in ("shared", "unshared") for method in POLICIES.methods
     ]
@@ -137,8 +137,8 @@ def predicted(model: Model, folder: Path) -> tuple[Int32, Int32]:
 def test_h_has_learned_something(tables: Path, trained: tuple[Path, Report, Stages]) -> None:
     model = load_model(trained[0] / "model")
     for name in "abcd":
-        said, right = predicted(model, tables / "train" / name)
-        assert (said == right).mean() > 0.6
+        probabilities, right = predicted(model, tables / "train" / name)
+        assert (probabilities == right).mean() > 0.6
 
 
 def test_a_class_that_never_occurs_in_training_is_never_said(
@@ -203,7 +203,7 @@ def test_how_policies_come_along_is_told_and_they_may_be_left_out(
         assert len(lines) == n_lines
     train_model(plan, tmp_path / "model", tmp_path / "work", replace(RECIPE, policies=None, plans=None))
     model = load_model(tmp_path / "model")
-    assert (model.plans, model.wholes, model.policies) == ((), (), ())
+    assert (model.plans, model.baseline3, model.policies) == ((), (), ())
 
 
 def refits(plan: Description, work: Path, recipe: TrainRecipe) -> bool:
@@ -232,8 +232,8 @@ def test_one_video_is_enough_if_things_change_in_it(plan: Description, work: Pat
     graph["centroids"][:, 0] = np.arange(n) * 3 / n  # folds are blocks of time
     np.savez(table / "graph.npz", **graph)
     train_model(replace(plan, splits=("selection",)), work.parent / "model", work, replace(RECIPE, policies=None))
-    said, right = predicted(load_model(work.parent / "model"), table)
-    assert (said == right).mean() > 0.6
+    probabilities, right = predicted(load_model(work.parent / "model"), table)
+    assert (probabilities == right).mean() > 0.6
 
 
 def test_a_split_without_labels_is_refused_in_one_line_and_leaves_no_model(plan: Description, work: Path) -> None:

@@ -40,15 +40,15 @@ def toy_arena(
     n, pixels = len(labels), np.ones(len(labels), np.int64) if sizes is None else np.asarray(sizes, np.int64)
     truth = np.zeros((n, N_LABELS), np.int64)
     truth[np.arange(n), labels] = pixels
-    return Arena.of(MODEL, _table(name, truth, pixels, costs_s), said=_said(labels, knows))
+    return Arena.of(MODEL, _table(name, truth, pixels, costs_s), probabilities=_probabilities(labels, knows))
 
 
-def _said(labels: Sequence[int], knows: Sequence[int]) -> Float32:
-    said = np.full((len(labels), 16, N_LABELS), 0.1, np.float32)
+def _probabilities(labels: Sequence[int], knows: Sequence[int]) -> Float32:
+    probabilities = np.full((len(labels), 16, N_LABELS), 0.1, np.float32)
     for i, (label, known) in enumerate(zip(labels, knows, strict=True)):
         for subset in range(16):
-            said[i, subset, label if subset & known else 0] = 0.8
-    return said
+            probabilities[i, subset, label if subset & known else 0] = 0.8
+    return probabilities
 
 
 def _table(name: str, truth: Int64, sizes: Int64, costs_s: Sequence[float]) -> VideoTable:

@@ -15,11 +15,11 @@ from safetensors.numpy import load_file, save_file
 from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
 from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
+from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
-from budgetseg.policy.whole import N_LEVELS, WholePolicy
 from tests.models.made import HAND_MADE, random_model, random_table
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
@@ -253,14 +253,14 @@ def test_plans_that_make_no_sense_are_refused(folder: Path, change: dict[str, ob
     assert "damaged model" in refused(folder)
 
 
-def whole_policy() -> WholePolicy:
+def whole_policy() -> Baseline3Policy:
     values = np.random.default_rng(0).normal(size=(4, N_LEVELS, 3)).astype(np.float32)
-    return WholePolicy(("hog", "dcnn"), "unshared", values)
+    return Baseline3Policy(("hog", "dcnn"), "unshared", values)
 
 
 def test_baseline3_comes_back(model: Model, tmp_path: Path) -> None:
-    save_model(replace(model, wholes=(whole_policy(),)), tmp_path / "model")
-    (again,) = load_model(tmp_path / "model").wholes
+    save_model(replace(model, baseline3=(whole_policy(),)), tmp_path / "model")
+    (again,) = load_model(tmp_path / "model").baseline3
     assert (again.among, again.costs) == (("hog", "dcnn"), "unshared")
     assert np.array_equal(again.values, whole_policy().values)
 
@@ -269,12 +269,12 @@ def test_a_model_from_before_there_was_baseline3_has_none(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["wholes"]
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert load_model(folder).wholes == ()
+    assert load_model(folder).baseline3 == ()
 
 
 @pytest.mark.parametrize("change", [{"among": ["hog"]}, {"among": ["hog", "hoof"]}, {"costs": "free"}], ids=str)
 def test_policies_that_make_no_sense_are_refused(model: Model, tmp_path: Path, change: dict[str, object]) -> None:
-    save_model(replace(model, wholes=(whole_policy(),)), tmp_path / "other")
+    save_model(replace(model, baseline3=(whole_policy(),)), tmp_path / "other")
     edit_manifest(tmp_path / "other", wholes=[{"among": ["hog", "dcnn"], "costs": "shared"} | change])
     assert "damaged model" in refused(tmp_path / "other")
 

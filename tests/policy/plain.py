@@ -83,15 +83,20 @@ class PlainRun:
         if self.reopened:
             return self.confidence(i) + 1e-6 * self.draw(i)
         size = self.video.graph.sizes[i] / self.video.graph.sizes.mean()
-        sure = float(self.sure(i))
-        of_order = {"sure": -sure, "unsure": sure, "large": -math.log(size), "doubt": -size * (1 - 0.9 * sure)}
+        neighbour_confidence = float(self.neighbour_confidence(i))
+        of_order = {
+            "sure": -neighbour_confidence,
+            "unsure": neighbour_confidence,
+            "large": -math.log(size),
+            "doubt": -size * (1 - 0.9 * neighbour_confidence),
+        }
         return self.due[i] if self.selection.order == "random" else of_order[self.selection.order] + 1e-6 * self.draw(i)
 
-    def said(self, i: int) -> Float64:
-        return np.asarray(self.video.said[i, sum(1 << d for d in self.has[i])], np.float64)
+    def probabilities(self, i: int) -> Float64:
+        return np.asarray(self.video.probabilities[i, sum(1 << d for d in self.has[i])], np.float64)
 
     def confidence(self, i: int) -> float:
-        return float(self.said(i).max()) if self.has[i] else 0.0
+        return float(self.probabilities(i).max()) if self.has[i] else 0.0
 
     def heard(self, i: int) -> dict[int, float]:
         """Finished neighbours that have a descriptor, with their weights, in the order in which they finished."""
@@ -99,13 +104,13 @@ class PlainRun:
         ends = [j for j in self.finished if j in self.near[i] and self.has[j]]
         return {j: 1 / max(math.dist(places[i], places[j]), 1e-6) for j in ends}
 
-    def sure(self, i: int) -> np.float32:
+    def neighbour_confidence(self, i: int) -> np.float32:
         """Mean confidence of those heard; in single precision, since neighbours of one and the same are even."""
-        total, trust = np.float32(0), np.float32(0)
+        total, neighbour_weight = np.float32(0), np.float32(0)
         for j, weight in self.heard(i).items():
             total += np.float32(weight) * np.float32(self.confidence(j))
-            trust += np.float32(weight)
-        return total / trust if trust > 0 else np.float32(0)
+            neighbour_weight += np.float32(weight)
+        return total / neighbour_weight if neighbour_weight > 0 else np.float32(0)
 
     def cost_s(self, i: int, d: int) -> float:
         costs, cell = self.video.costs, i * self.n_descriptors + d
@@ -129,7 +134,7 @@ class PlainRun:
 
     def phi2(self, i: int) -> Float64:
         heard = self.heard(i)
-        total = sum((weight * self.said(j) for j, weight in heard.items()), np.zeros(self.video.n_labels))
+        total = sum((weight * self.probabilities(j) for j, weight in heard.items()), np.zeros(self.video.n_labels))
         return total / sum(heard.values()) if heard else total
 
     def phi3(self, i: int) -> list[float]:
@@ -146,10 +151,13 @@ class PlainRun:
         if not self.policy.extended:
             return np.array(paper)
         heard, sizes, n = self.heard(i), self.video.graph.sizes, len(self.near)
-        apart = 1 - float(self.said(i) @ self.phi2(i)) if heard and self.has[i] else 0.0
-        left_s, sure = min(max(self.left_s, 0.002 * self.full_s()), self.full_s()), float(self.sure(i))
+        apart = 1 - float(self.probabilities(i) @ self.phi2(i)) if heard and self.has[i] else 0.0
+        left_s, neighbour_confidence = (
+            min(max(self.left_s, 0.002 * self.full_s()), self.full_s()),
+            float(self.neighbour_confidence(i)),
+        )
         own = [self.confidence(i), math.log(1.02 - self.confidence(i)), bool(self.has[i])]
-        near = [sure, math.log(1.02 - sure), bool(heard), apart]
+        near = [neighbour_confidence, math.log(1.02 - neighbour_confidence), bool(heard), apart]
         left, unfinished = left_s / self.full_s(), max(n - len(self.finished), 1) / n
         each = min(max(math.log(left / unfinished), -6), 6)
         rest = [math.log(sizes[i] / sizes.mean()), math.log(left), each]

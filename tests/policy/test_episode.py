@@ -38,11 +38,11 @@ def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
             by_handle.finish(region)
             steps.finish(world, state, number, region)
         else:
-            said = video.said[region, state.subsets[region] | 1 << d]
+            probabilities = video.probabilities[region, state.subsets[region] | 1 << d]
             by_handle.start(Action(region, d))
-            by_handle.receive(Action(region, d), said, seconds)
+            by_handle.receive(Action(region, d), probabilities, seconds)
             steps.begin(world, state, number, region, d)
-            steps.receive(world, state, number, region, d, said, seconds)
+            steps.receive(world, state, number, region, d, probabilities, seconds)
         assert same(by_handle, direct)
         copy = direct.copy()  # a handle does not keep it
         expected = choose(copy.handle, policy.weights, policy.extended, policy.noise, number, True)
@@ -89,8 +89,8 @@ def test_money_and_counts_are_those_of_the_state() -> None:
 def test_a_slow_machine_makes_everything_dearer() -> None:
     episode = made_video(0).begin(9.0)
     before_s = episode.cost_s(3, 1)
-    episode.pace = 2.5
-    assert episode.pace == 2.5
+    episode.slowdown = 2.5
+    assert episode.slowdown == 2.5
     assert episode.cost_s(3, 1) == pytest.approx(2.5 * before_s)
 
 
@@ -113,7 +113,7 @@ def test_a_descriptor_that_cannot_be_had_finishes_its_supervoxel() -> None:
     episode.start(Action(3, 1))
     episode.give_up(3)
     assert episode.state.status[3] == FINISHED
-    assert episode.state.told[3]
+    assert episode.state.broadcast[3]
     assert episode.state.subsets[3] == 0b001
 
 
@@ -126,7 +126,7 @@ def test_what_is_withdrawn_is_not_selected_until_it_is_back() -> None:
     episode.withdraw(first)
     assert (episode.state.status == BUSY).all()
     assert episode.select() is None
-    episode.receive(Action(first, 0), video.said[first, 1], 0.1)
+    episode.receive(Action(first, 0), video.probabilities[first, 1], 0.1)
     assert episode.select() == first
 
 
@@ -136,7 +136,7 @@ def test_an_episode_may_go_on_from_what_is_known() -> None:
     policy = any_policy(video, 2, extended=True)
     video.run(earlier, policy)
     later = video.begin(EVERYTHING)
-    later.recall(earlier.state.subsets, earlier.state.said)
+    later.recall(earlier.state.subsets, earlier.state.probabilities)
     assert later.n_computed == earlier.n_computed
     recorded = video.run(later, policy)
     assert len(recorded) + earlier.n_computed == 15 * 3

@@ -14,7 +14,7 @@ from tests.policy.worlds import EVERYTHING, Made, any_policy, made_video
 
 
 def features(episode: Episode, region: int, extended: bool = True) -> Float32:
-    n_descriptors, n_labels = episode.world.n_descriptors, episode.state.said.shape[1]
+    n_descriptors, n_labels = episode.world.n_descriptors, episode.state.probabilities.shape[1]
     out = np.full(n_features(n_descriptors, n_labels, extended), np.nan, np.float32)
     price(episode.world, episode.state, region)
     fill_features(episode.world, episode.state, region, extended, out)
@@ -56,7 +56,7 @@ def cross() -> Made:
     """Number 0 with a neighbour on each side: above and before, below and after, left and after, right and before."""
     places = [[5, 5, 5], [4, 2, 5], [6, 9, 6], [5, 5, 3], [4, 6, 7]]
     video = made_video(0, n=5)
-    return Made(graph_of([[0, 1], [0, 2], [0, 3], [0, 4]], places), video.costs, video.said)
+    return Made(graph_of([[0, 1], [0, 2], [0, 3], [0, 4]], places), video.costs, video.probabilities)
 
 
 def test_finished_neighbours_are_counted_where_they_are() -> None:
@@ -76,7 +76,7 @@ def test_nearer_neighbours_say_more() -> None:
         video.compute(episode, region, 0)
         episode.finish(region)
     weights = np.array([1 / np.sqrt(10), 1 / 2])
-    expected = weights @ video.said[[1, 3], 1] / weights.sum()
+    expected = weights @ video.probabilities[[1, 3], 1] / weights.sum()
     seen = named(episode, 0)
     assert np.allclose([seen[f"near {label}"] for label in "wxyz"], expected, atol=1e-6)
     assert seen["any neighbour"] == 1
@@ -101,7 +101,7 @@ def test_without_evidence_there_are_zeros() -> None:
 
 def test_disagreement_is_that_with_the_neighbours() -> None:
     video = cross()
-    video.said[0, 1], video.said[1, 1] = [1, 0, 0, 0], [0, 0, 1, 0]
+    video.probabilities[0, 1], video.probabilities[1, 1] = [1, 0, 0, 0], [0, 0, 1, 0]
     episode = video.begin(EVERYTHING)
     for region in (0, 1):
         video.compute(episode, region, 0)
@@ -114,7 +114,7 @@ def test_disagreement_is_that_with_the_neighbours() -> None:
 def test_they_are_finite_whatever_the_budget(budget_s: float) -> None:
     episode = made_video(1).begin(budget_s)
     assert np.isfinite(features(episode, 2)).all()
-    episode.state.money[LEFT_S] = -1.0
+    episode.state.scalars[LEFT_S] = -1.0
     assert np.isfinite(features(episode, 2)).all()
 
 
@@ -136,5 +136,5 @@ def test_the_last_of_the_time_is_not_told_apart() -> None:
 def test_a_slow_machine_with_as_much_more_time_is_the_same() -> None:
     video = made_video(1)
     usual, slow = video.begin(0.3 * video.full_s), video.begin(0.6 * video.full_s)
-    slow.pace = 2.0
+    slow.slowdown = 2.0
     assert np.allclose(features(usual, 2), features(slow, 2), atol=1e-6)

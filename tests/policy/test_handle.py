@@ -27,8 +27,20 @@ def copies(handle):  # type: ignore[no-untyped-def]
             world.users.copy(),
             world.used_for.copy(),
         ),
-        *(state.subsets.copy(), state.status.copy(), state.visits.copy(), state.said.copy(), state.told.copy()),
-        *(state.about.copy(), state.trust.copy(), state.sure.copy(), state.around.copy(), state.made.copy()),
+        *(
+            state.subsets.copy(),
+            state.status.copy(),
+            state.visits.copy(),
+            state.probabilities.copy(),
+            state.broadcast.copy(),
+        ),
+        *(
+            state.neighbour_sum.copy(),
+            state.neighbour_weight.copy(),
+            state.neighbour_confidence.copy(),
+            state.finished_around.copy(),
+            state.made.copy(),
+        ),
         *(state.due_s.copy(), state.heap.copy(), state.where.copy(), state.rank.copy(), state.waiting.copy()),
         *(state.order.copy(), state.costs_s.copy(), state.costs.copy(), state.shares.copy(), state.outdated.copy()),
         *(
@@ -36,7 +48,7 @@ def copies(handle):  # type: ignore[no-untyped-def]
             state.is_stale.copy(),
             state.changed.copy(),
             state.seed.copy(),
-            state.money.copy(),
+            state.scalars.copy(),
             state.counts.copy(),
         ),
     )

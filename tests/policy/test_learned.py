@@ -72,7 +72,7 @@ def test_what_it_computes_is_for_the_largest_budget_that_is_nearly_there(fractio
 
 @pytest.mark.parametrize("uses", BAD_USES)
 def test_budgets_of_what_it_uses_must_rise(uses: tuple[Uses, ...]) -> None:
-    with pytest.raises(UsageError, match=r"^what a policy uses must be said, for rising budgets from 0 on$"):
+    with pytest.raises(UsageError, match=r"^a policy must list the descriptors it uses, for rising budgets from 0 on$"):
         replace(learned(), uses=uses)
 
 

@@ -27,7 +27,7 @@ def reordered(video: Made, order: Sequence[int]) -> Made:
     return Made(
         video.graph,
         Costs(own_s, costs.resource_s, first, np.concatenate(needed), costs.kinds),
-        np.ascontiguousarray(video.said[:, old]),
+        np.ascontiguousarray(video.probabilities[:, old]),
     )
 
 

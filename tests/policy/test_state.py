@@ -59,9 +59,9 @@ def test_money_is_counted_over_what_is_enabled(enabled: int, shared: bool) -> No
     costs = video.costs if shared else unshared(video.costs)
     state = new_state(world_of(video.graph, costs), 4, 5.0, 0, enabled)
     columns = [d for d in range(3) if enabled >> d & 1]
-    assert state.money[FULL_S] == pytest.approx(costs.full_s(columns))
-    assert state.money[LEAST_S] == costs.private_s[:, columns].min()
-    assert state.money[LEFT_S] == 5.0
+    assert state.scalars[FULL_S] == pytest.approx(costs.full_s(columns))
+    assert state.scalars[LEAST_S] == costs.private_s[:, columns].min()
+    assert state.scalars[LEFT_S] == 5.0
 
 
 def test_what_may_be_computed_is_what_there_is() -> None:
@@ -70,8 +70,8 @@ def test_what_may_be_computed_is_what_there_is() -> None:
     assert new_state(world, 4, 1.0, 0).counts[ENABLED] == 0b111
     assert new_state(world, 4, 1.0, 0, enabled=0b11010).counts[ENABLED] == 0b010
     nothing = new_state(world, 4, 1.0, 0, enabled=0)
-    assert nothing.money[FULL_S] == 0
-    assert nothing.money[LEAST_S] == np.inf
+    assert nothing.scalars[FULL_S] == 0
+    assert nothing.scalars[LEAST_S] == np.inf
 
 
 def test_supervoxels_are_seeded_in_an_order_that_the_seed_tells() -> None:

@@ -51,7 +51,7 @@ def test_a_plan_computes_its_descriptors_and_no_others_before_anything_is_reopen
     own = StaticPlan(0.3, ("dcnn", "hog"), "large", NAMES)
     assert own.selection == Selection("large", 1.0, True)
     episode = arena.begin(0.3 * arena.full_s(own.descriptors), NAMES, replace(own.selection, reopen=False))
-    play(episode, arena.said, own.policy(NAMES, 3))
+    play(episode, arena.probabilities, own.policy(NAMES, 3))
     subsets = episode.state.subsets
     assert (subsets & ~0b10010 == 0).all()
     assert (subsets == 0b10010).sum() > 5

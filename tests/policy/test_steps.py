@@ -37,7 +37,7 @@ def test_draws_are_uniform_and_do_not_depend_on_each_other() -> None:
 
 def video_of(edges: list[list[int]], n: int) -> Made:
     video = made_video(0, n)
-    return Made(graph_of(edges, np.random.default_rng(3).random((n, 3)) * 9), video.costs, video.said)
+    return Made(graph_of(edges, np.random.default_rng(3).random((n, 3)) * 9), video.costs, video.probabilities)
 
 
 def test_random_selection_is_uniform_over_the_candidates() -> None:
@@ -125,16 +125,16 @@ def test_finished_neighbours_without_descriptors_are_counted_but_not_heard() -> 
     episode = video.begin(EVERYTHING)
     video.compute(episode, 1, 0)
     state = episode.state
-    assert state.trust[0] == state.around[0].sum() == 0  # not finished yet
+    assert state.neighbour_weight[0] == state.finished_around[0].sum() == 0  # not finished yet
     episode.finish(1)
-    heard, sure = state.trust[0], state.sure[0]
-    assert state.around[0].sum() == 1
-    assert np.allclose(state.about[0] / heard, video.said[1, 1])
-    assert sure / heard == pytest.approx(video.said[1, 1].max())
+    heard, neighbour_confidence = state.neighbour_weight[0], state.neighbour_confidence[0]
+    assert state.finished_around[0].sum() == 1
+    assert np.allclose(state.neighbour_sum[0] / heard, video.probabilities[1, 1])
+    assert neighbour_confidence / heard == pytest.approx(video.probabilities[1, 1].max())
     episode.finish(2)
-    assert state.around[0].sum() == 2
-    assert (state.trust[0], state.sure[0]) == (heard, sure)
-    assert not state.told[2]
+    assert state.finished_around[0].sum() == 2
+    assert (state.neighbour_weight[0], state.neighbour_confidence[0]) == (heard, neighbour_confidence)
+    assert not state.broadcast[2]
 
 
 def test_what_is_reopened_is_heard_anew() -> None:
@@ -142,14 +142,18 @@ def test_what_is_reopened_is_heard_anew() -> None:
     episode = video.begin(EVERYTHING)
     for region in range(2):
         episode.finish(region)
-    assert not episode.state.told.any()
+    assert not episode.state.broadcast.any()
     chosen = episode.select()
     assert chosen is not None
     for descriptor in (1, 0):
         video.compute(episode, chosen, descriptor)
     other = 1 - chosen
-    assert np.allclose(episode.state.about[other] / episode.state.trust[other], video.said[chosen, 0b11], atol=1e-5)
-    assert episode.state.around[other].sum() == 1
+    assert np.allclose(
+        episode.state.neighbour_sum[other] / episode.state.neighbour_weight[other],
+        video.probabilities[chosen, 0b11],
+        atol=1e-5,
+    )
+    assert episode.state.finished_around[other].sum() == 1
     assert episode.state.counts[N_FINISHED] == 2
 
 
@@ -172,7 +176,7 @@ def test_what_is_being_computed_is_nobodys_turn(reopened: bool) -> None:
     assert sorted(busy) == [0, 1, 2]
     assert (episode.state.status == (AGAIN if reopened else BUSY)).all()
     first = busy[0]
-    episode.receive(Action(first, 0), video.said[first, 1], 1.0)
+    episode.receive(Action(first, 0), video.probabilities[first, 1], 1.0)
     assert episode.select() == first
 
 
@@ -203,7 +207,7 @@ def test_candidates_stay_a_heap_whatever_happens(order: str, n: int, seed: int, 
             if rng.random() < 0.1:
                 episode.give_up(choice[0])
             else:
-                episode.receive(choice, video.said[choice[0], 1 << choice[1]], 0.1)
+                episode.receive(choice, video.probabilities[choice[0], 1 << choice[1]], 0.1)
         elif region is None:
             break
         elif missing and rng.random() < 0.7:

@@ -20,11 +20,11 @@ EVERYTHING = float("inf")
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A video: said is (N, 2^D, L), H's probabilities for every subset."""
+    """A video: probabilities is (N, 2^D, L), H's probabilities for every subset."""
 
     graph: Graph
     costs: Costs
-    said: Float32
+    probabilities: Float32
 
     @property
     def n_descriptors(self) -> int:
@@ -32,7 +32,7 @@ class Made:
 
     @property
     def n_labels(self) -> int:
-        return int(self.said.shape[2])
+        return int(self.probabilities.shape[2])
 
     @property
     def full_s(self) -> float:
@@ -46,18 +46,18 @@ class Made:
 
     def compute(self, episode: Episode, region: int, descriptor: int) -> None:
         """One descriptor, as the loop does it."""
-        said = self.said[region, episode.state.subsets[region] | 1 << descriptor]
+        probabilities = self.probabilities[region, episode.state.subsets[region] | 1 << descriptor]
         action = Action(region, descriptor)
-        episode.receive(action, said, episode.start(action))
+        episode.receive(action, probabilities, episode.start(action))
 
     def receive(self, episode: Episode, batch: Batch) -> None:
         """Look up a batch that was chosen, as the loop does it."""
-        table = TableState(episode, self.said, CostClock())
+        table = TableState(episode, self.probabilities, CostClock())
         table.add(batch, table.do(batch))
 
     def run(self, episode: Episode, policy: LinearPolicy, n: int = 1) -> list[tuple[Action, float]]:
         """To the end, with n decisions at a time; what was computed, and what it cost."""
-        return play_plain(episode, self.said, policy, n)
+        return play_plain(episode, self.probabilities, policy, n)
 
 
 def made_video(seed: int, n: int = 15, n_descriptors: int = 3, n_labels: int = 4, n_edges: int | None = None) -> Made:
@@ -72,8 +72,8 @@ def made_video(seed: int, n: int = 15, n_descriptors: int = 3, n_labels: int = 4
         np.concatenate([np.zeros(0), *needed]).astype(np.int32),
         {"flow": n_resources},
     )
-    said = rng.dirichlet(np.ones(n_labels), (n, 1 << n_descriptors)).astype(np.float32)
-    return Made(random_graph(n, 2 * n if n_edges is None else n_edges, seed), costs, said)
+    probabilities = rng.dirichlet(np.ones(n_labels), (n, 1 << n_descriptors)).astype(np.float32)
+    return Made(random_graph(n, 2 * n if n_edges is None else n_edges, seed), costs, probabilities)
 
 
 def any_policy(video: Made, seed: int, extended: bool, noise: float = 0.0) -> LinearPolicy:

@@ -59,9 +59,9 @@ def test_what_was_computed_by_the_last_budget_is_what_the_run_knew(player: dict[
 def test_opinions_are_those_of_h_at_every_budget(player: dict[str, Any], street_run: Path) -> None:
     (known,) = read_state(street_run)
     computed, opinions = known.subsets > 0, unpacked(player["opinions"])
-    assert opinions.shape == (3, len(known.subsets), known.said.shape[1])
-    assert np.abs(opinions[-1][computed] / 254 - known.said[computed]).max() < 0.003
-    assert np.abs(opinions.sum(axis=2, dtype=int) - 254).max() <= known.said.shape[1] / 2
+    assert opinions.shape == (3, len(known.subsets), known.probabilities.shape[1])
+    assert np.abs(opinions[-1][computed] / 254 - known.probabilities[computed]).max() < 0.003
+    assert np.abs(opinions.sum(axis=2, dtype=int) - 254).max() <= known.probabilities.shape[1] / 2
     assert not np.array_equal(opinions[0], opinions[-1])
 
 
@@ -71,7 +71,7 @@ def test_without_the_why_map_nothing_is_known_of_what_was_interpolated(street_ru
     (known,) = read_state(street_run)
     player = player_of(read_run(tmp_path / "out"), 60, 480)
     computed, (opinions,) = known.subsets > 0, unpacked(player["opinions"])
-    assert np.abs(opinions[computed] / 254 - known.said[computed]).max() < 0.003
+    assert np.abs(opinions[computed] / 254 - known.probabilities[computed]).max() < 0.003
     assert (opinions[~computed] == UNKNOWN).all()
 
 

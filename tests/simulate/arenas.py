@@ -31,5 +31,5 @@ def random_arena(n: int = 40, seed: int = 0, costs: str = "shared") -> Arena:
 def told_truth(arena: Arena, by: Sequence[int]) -> Arena:
     """The same with classifiers that say the truth with some subsets of descriptors, and lie with all others."""
     truth = np.eye(3, dtype=np.float32)[arena.truth.argmax(axis=1)]
-    said = np.stack([truth if subset in by else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
-    return replace(arena, said=np.ascontiguousarray(said))
+    probabilities = np.stack([truth if subset in by else np.roll(truth, 1, axis=1) for subset in range(32)], axis=1)
+    return replace(arena, probabilities=np.ascontiguousarray(probabilities))

@@ -26,7 +26,7 @@ def test_the_order_of_columns_in_a_table_does_not_matter(costs: str) -> None:
     one, other = (Arena.of(MODEL, own, costs) for own in (table, in_order(table, sorted(FULL, reverse=True))))
     for name in one.world._fields:
         assert np.array_equal(getattr(one.world, name), getattr(other.world, name)), name
-    assert np.array_equal(one.said, other.said)
+    assert np.array_equal(one.probabilities, other.probabilities)
     assert np.array_equal(one.inputs, other.inputs)
 
 
@@ -34,20 +34,20 @@ def test_what_h_says_of_a_subset_is_in_its_place() -> None:
     table, arena = table_with_needs(), random_arena()
     for subset in (0, 1, 6, 31):
         subsets = np.full(len(arena), subset, np.int32)
-        said = MODEL.classifiers.predict(table.values, place_of(table.graph), subsets)
-        assert np.array_equal(arena.said[:, subset], said)
+        probabilities = MODEL.classifiers.predict(table.values, place_of(table.graph), subsets)
+        assert np.array_equal(arena.probabilities[:, subset], probabilities)
 
 
 def test_what_was_said_out_of_fold_is_taken_instead() -> None:
-    said = np.random.default_rng(0).random((40, 32, 3), np.float32)
-    assert np.array_equal(Arena.of(MODEL, table_with_needs(), said=said).said, said)
+    probabilities = np.random.default_rng(0).random((40, 32, 3), np.float32)
+    assert np.array_equal(Arena.of(MODEL, table_with_needs(), probabilities=probabilities).probabilities, probabilities)
 
 
 def test_descriptors_that_the_model_does_not_know_are_left_out() -> None:
     table, small = table_with_needs(), random_model(HAND_MADE)
     arena = Arena.of(small, table)
     assert np.array_equal(arena.costs.private_s, table.costs.private_s[:, :4])
-    assert arena.said.shape == (40, 16, 3)
+    assert arena.probabilities.shape == (40, 16, 3)
 
 
 def test_a_table_without_a_descriptor_of_the_model_is_refused() -> None:

@@ -16,8 +16,8 @@ D = len(NAMES)
 
 def places_of(clip: Arena, arena: Arena) -> Int64:
     """Which supervoxels of the arena a clip has; what H says of each is like no other."""
-    found = {own.tobytes(): i for i, own in enumerate(arena.said)}
-    return np.array([found[own.tobytes()] for own in clip.said])
+    found = {own.tobytes(): i for i, own in enumerate(arena.probabilities)}
+    return np.array([found[own.tobytes()] for own in clip.probabilities])
 
 
 def needs_of(arena: Arena, i: int, d: int) -> list[int]:
@@ -78,7 +78,7 @@ def test_a_clip_costs_what_its_supervoxels_cost_and_what_they_need(arena: Arena,
 def test_a_clip_can_be_labelled(clips: list[Arena]) -> None:
     for clip in clips:
         episode = clip.begin(0.3 * clip.full_s(NAMES), NAMES)
-        play(episode, clip.said, random_policy(D, 3))
+        play(episode, clip.probabilities, random_policy(D, 3))
         assert (reward(clip, episode.state).right <= clip.truth.sum(axis=0)).all()
 
 

@@ -16,7 +16,7 @@ from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
 
 def end_of(arena: Arena, fraction: float, seed: int = 0) -> State:
     episode = arena.begin(fraction * arena.full_s(NAMES), NAMES, seed=seed)
-    play(episode, arena.said, random_policy(len(NAMES), 3))
+    play(episode, arena.probabilities, random_policy(len(NAMES), 3))
     return episode.state
 
 

@@ -26,7 +26,7 @@ def test_every_group_that_fits_is_computed(seed: int, group: int, costs: str) ->
     script, budget_s = draw(seed, 20, 120 // group, group), 0.5 * arena.full_s(NAMES)
     episode = arena.begin(budget_s, NAMES)
     times_s = no_times(episode)
-    follow(episode, arena.said, script, times_s)
+    follow(episode, arena.probabilities, script, times_s)
 
     own, left_s, made, done = arena.costs, budget_s, set[int](), dict[tuple[int, int], float]()
     for start, stop in zip(script.first[:-1], script.first[1:], strict=True):

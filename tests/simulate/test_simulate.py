@@ -31,7 +31,7 @@ POLICIES = {
 
 
 def plain_run(episode: Episode, policy: LinearPolicy, arena: Arena) -> list[Action]:
-    return [action for action, _ in play_plain(episode, arena.said, policy)]
+    return [action for action, _ in play_plain(episode, arena.probabilities, policy)]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -46,7 +46,7 @@ def test_decisions_and_costs_are_those_of_the_plain_loop(
         budget_s = fraction * arena.full_s(NAMES)
         ours = arena.begin(budget_s, NAMES, Selection(order, start, reopen), seed)
         plain, times_s = ours.copy(), no_times(ours)
-        play(ours, arena.said, POLICIES[policy], times_s)
+        play(ours, arena.probabilities, POLICIES[policy], times_s)
         choices = plain_run(plain, POLICIES[policy], arena)
         for name in ours.state._fields:
             assert np.array_equal(getattr(ours.state, name), getattr(plain.state, name)), name
@@ -60,11 +60,11 @@ def test_decisions_and_costs_are_those_of_the_plain_loop(
 def test_what_h_says_is_that_of_all_that_was_computed() -> None:
     arena = random_arena()
     episode = arena.begin(0.5 * arena.full_s(NAMES), NAMES)
-    play(episode, arena.said, POLICIES["random"])
+    play(episode, arena.probabilities, POLICIES["random"])
     state = episode.state
     known = state.subsets > 0
     assert known.any()
-    assert np.array_equal(state.said[known], arena.said[np.flatnonzero(known), state.subsets[known]])
+    assert np.array_equal(state.probabilities[known], arena.probabilities[np.flatnonzero(known), state.subsets[known]])
 
 
 @pytest.mark.parametrize("action", range(D + 1))
@@ -74,12 +74,12 @@ def test_an_action_is_what_the_loop_would_have_done(action: int) -> None:
     plain = ours.copy()
     region = ours.select()
     assert region is not None
-    act(ours, arena.said, region, action)
+    act(ours, arena.probabilities, region, action)
     assert plain.select() == region
     if action == D:
         plain.finish(region)
     else:
-        table = TableState(plain, arena.said, CostClock())
+        table = TableState(plain, arena.probabilities, CostClock())
         batch = Batch.of([Action(region, action)], [plain.start(Action(region, action))])
         table.add(batch, table.do(batch))
     for name in ours.state._fields:

@@ -157,7 +157,9 @@ def test_recorded_costs_add_up_to_what_was_spent() -> None:
             has[region] |= 1 << descriptor
         assert np.array_equal(has, episode.state.subsets)
         known = has > 0
-        assert np.array_equal(episode.state.said[known], video.said[np.flatnonzero(known), has[known]])
+        assert np.array_equal(
+            episode.state.probabilities[known], video.probabilities[np.flatnonzero(known), has[known]]
+        )
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -222,12 +224,12 @@ def test_sharing_never_costs_more() -> None:
 def test_a_batch_is_looked_up_for_the_descriptors_that_are_there_and_the_new_one() -> None:
     arena, clock = random_arena(), CostClock()
     episode = arena.begin(np.inf, NAMES, Selection("wanted"))
-    table, policy = TableState(episode, arena.said, clock), random_policy(len(NAMES), 3)
+    table, policy = TableState(episode, arena.probabilities, clock), random_policy(len(NAMES), 3)
     for _ in range(10):
         batch = policy(episode, 5)
         before = episode.state.subsets[batch.places]
         outcome = table.do(batch)
-        assert np.array_equal(outcome.values, arena.said[batch.places, before | 1 << batch.sources])
+        assert np.array_equal(outcome.values, arena.probabilities[batch.places, before | 1 << batch.sources])
         assert not outcome.missing
         table.add(batch, outcome)
         assert np.array_equal(episode.state.subsets[batch.places], before | 1 << batch.sources)
@@ -236,7 +238,7 @@ def test_a_batch_is_looked_up_for_the_descriptors_that_are_there_and_the_new_one
 
 def test_nothing_in_a_table_has_to_be_cut_off() -> None:
     arena = random_arena()
-    assert not TableState(arena.begin(1.0, NAMES), arena.said, CostClock()).cuttable()
+    assert not TableState(arena.begin(1.0, NAMES), arena.probabilities, CostClock()).cuttable()
 
 
 @pytest.mark.parametrize("n", [1, 4])
@@ -244,7 +246,7 @@ def test_what_was_done_is_recorded_in_order_with_its_price(n: int) -> None:
     arena = random_arena()
     budget_s = 0.4 * arena.full_s(NAMES)
     episode = arena.begin(budget_s, NAMES)
-    done = play_plain(episode, arena.said, plan_policy([0, 2], len(NAMES), 3), n)
+    done = play_plain(episode, arena.probabilities, plan_policy([0, 2], len(NAMES), 3), n)
     assert 0 < len(done) == episode.n_computed
     assert sum(seconds for _, seconds in done) == pytest.approx(episode.spent_s)
     assert episode.spent_s <= budget_s

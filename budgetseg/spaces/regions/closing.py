@@ -61,7 +61,7 @@ class Closing:
     ) -> Closed:
         """Labels of all supervoxels; the expansion stops early, with what it has, when it is enough."""
         with account.stage("interpolation", self._work, self._line("interpolation")):
-            probabilities = interpolate(state.said, state.subsets > 0, self._neighbours, self._prior)
+            probabilities = interpolate(state.probabilities, state.subsets > 0, self._neighbours, self._prior)
         with account.stage("potentials", self._work, self._line("potentials")):
             evidence = Nodes(probabilities, inputs, state.subsets, self._starts)
             problem = make_potentials(self._crf, evidence, self._graph)

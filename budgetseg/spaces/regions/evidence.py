@@ -51,11 +51,11 @@ class WindowMemory:
     ----------
     supervoxels : of the window
     subsets : (N,) int32, descriptors computed, as bits
-    said : (N, L) float32, H's probabilities
+    probabilities : (N, L) float32, H's probabilities
     inputs : (N, d) float32, what was computed, as H scales it
     """
 
     supervoxels: Supervoxels
     subsets: Int32
-    said: Float32
+    probabilities: Float32
     inputs: Float32

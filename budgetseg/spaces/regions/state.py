@@ -276,7 +276,7 @@ class RegionState:
         n_labels = self._space.classifiers.n_labels
         self._episode = Episode.begin(self._world, n_labels, np.inf, selection, self._seed, self._enabled)
         if self._memory is not None:
-            self._episode.recall(self._memory.subsets, self._memory.said)
+            self._episode.recall(self._memory.subsets, self._memory.probabilities)
 
     def choose(self, left_s: float) -> Batch:
         """The descriptors to compute next, as the policy ranks them."""
@@ -289,7 +289,7 @@ class RegionState:
             prices.observe_stage(ALL_DESCRIPTORS, float(self.scene.frames[..., 0].size), full_s)
             self._begin(self._space.threads * left_s / max(full_s, 1e-9))
         episode = self.episode
-        episode.pace = slowdown
+        episode.slowdown = slowdown
         episode.left_s = left_s / self._space.margins.action
         self._deadline.at_s = self._account.clock.now_s() + left_s
         return self._policy(episode, settings.batch, settings.batch_s)
@@ -434,4 +434,4 @@ class RegionState:
         if self.scene is None:
             return None
         state = self.episode.state
-        return WindowMemory(self.scene.supervoxels, state.subsets, state.said, self._worker.inputs)
+        return WindowMemory(self.scene.supervoxels, state.subsets, state.probabilities, self._worker.inputs)

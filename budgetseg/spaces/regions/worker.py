@@ -96,7 +96,7 @@ class Worker:
         try:
             spent = self._compute(episode, regions, d)
             done = regions[: len(spent.vectors)]
-            said, is_finite = self._take(spent.vectors, done, d, episode.state.subsets[done] | 1 << d)
+            probabilities, is_finite = self._take(spent.vectors, done, d, episode.state.subsets[done] | 1 << d)
         except (LateError, DroppedError) as error:
             why = LATE if isinstance(error, LateError) else str(error)
             return self._nothing(n)._replace(missing=dict.fromkeys(range(n), why))
@@ -104,14 +104,14 @@ class Worker:
         for k, bill in spent.bills.items():
             shared_s[k] = bill.total_s
         self.n_asked, self.asking_s = self.n_asked + n_done, self.asking_s + took_s - spent.took_s
-        outcome = Outcome(said, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
+        outcome = Outcome(probabilities, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
         if not is_finite:
-            bad = np.flatnonzero(~(np.isfinite(spent.vectors).all(axis=1) & np.isfinite(said).all(axis=1)))
+            bad = np.flatnonzero(~(np.isfinite(spent.vectors).all(axis=1) & np.isfinite(probabilities).all(axis=1)))
             outcome.missing.update(dict.fromkeys(bad.tolist(), "is not finite"))
         if n_done == n:
             return outcome
         outcome.missing.update(dict.fromkeys(range(n_done, n), LATE))
-        return outcome._replace(values=np.concatenate([said, self._nothing(n - n_done).values]))
+        return outcome._replace(values=np.concatenate([probabilities, self._nothing(n - n_done).values]))
 
     def _take(self, vectors: Float32, regions: Int64, d: int, subsets: Int32) -> tuple[Float32, bool]:
         """What H says of a descriptor, (K, L), and whether all of it is finite."""
@@ -122,8 +122,8 @@ class Worker:
             raise DroppedError(f"has {len(vectors)} vectors for {len(regions)} supervoxels")
         scaling = *self._scaling, bool(self._opinion[d])
         is_finite = _enter(vectors, regions, self._starts[d], *scaling, self.inputs)
-        said: Float32 = _say(self.inputs, self._place, regions, subsets, self._starts, *self._h)
-        return said, bool(is_finite and np.isfinite(said.sum()))
+        probabilities: Float32 = _classify(self.inputs, self._place, regions, subsets, self._starts, *self._h)
+        return probabilities, bool(is_finite and np.isfinite(probabilities.sum()))
 
     def _compute(self, episode: Episode, regions: Int64, d: int) -> SpentTogether:
         name = self.names[d]
@@ -180,12 +180,12 @@ def _enter(vectors, regions, start, centre, scale, opinion, inputs):  # type: ig
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _say(inputs, place, regions, subsets, starts, weights, bias):  # type: ignore[no-untyped-def]
+def _classify(inputs, place, regions, subsets, starts, weights, bias):  # type: ignore[no-untyped-def]
     """H's probabilities of K supervoxels, (K, L)."""
     n_place, n_labels = place.shape[1], bias.shape[1]
-    said = np.empty((len(regions), n_labels), np.float32)
+    probabilities = np.empty((len(regions), n_labels), np.float32)
     for own, i in enumerate(regions):
-        subset, scores = subsets[own], said[own]
+        subset, scores = subsets[own], probabilities[own]
         scores[:] = bias[subset]
         for c in range(n_place):
             for label in range(n_labels):
@@ -201,4 +201,4 @@ def _say(inputs, place, regions, subsets, starts, weights, bias):  # type: ignor
             total += scores[label]
         for label in range(n_labels):
             scores[label] /= total
-    return said
+    return probabilities

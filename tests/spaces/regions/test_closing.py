@@ -41,7 +41,7 @@ def state_of(subsets: Int32) -> State:
     """Where a run stands that has computed these."""
     state = new_state(world_of(TABLE.graph, TABLE.costs), H.n_labels, np.inf, 0)
     state.subsets[:] = subsets
-    state.said[:] = H.predict(TABLE.values, place_of(TABLE.graph), subsets)
+    state.probabilities[:] = H.predict(TABLE.values, place_of(TABLE.graph), subsets)
     return state
 
 
@@ -70,8 +70,8 @@ def test_probabilities_are_interpolated_where_nothing_was_computed(account: Acco
     found = end(state, inputs(), account).probabilities
     known = state.subsets > 0
     assert 0 < known.sum() < len(known)
-    assert np.array_equal(found[known], state.said[known])
-    assert np.array_equal(found, interpolate(state.said, known, TABLE.graph, H.prior))
+    assert np.array_equal(found[known], state.probabilities[known])
+    assert np.array_equal(found, interpolate(state.probabilities, known, TABLE.graph, H.prior))
 
 
 def test_without_any_time_labels_are_those_of_the_unaries(account: Account) -> None:

@@ -113,7 +113,7 @@ def table(scene: Scene) -> VideoTable:
 @pytest.fixture(scope="module")
 def arena(scene: Scene, table: VideoTable) -> Arena:
     """The video as the simulator sees it."""
-    return Arena.of(MODEL, table, said=asked_of_all_subsets(scene))
+    return Arena.of(MODEL, table, probabilities=asked_of_all_subsets(scene))
 
 
 def asked_of_all_subsets(scene: Scene) -> Float32:
@@ -123,13 +123,13 @@ def asked_of_all_subsets(scene: Scene) -> Float32:
     worker = Worker(live, h, CostClock())
     world = world_of(scene.supervoxels.graph, price(scene, list(live.descriptors.values()), prices()))
     episode = Episode.begin(world, L, np.inf)
-    said = np.zeros((n, 1 << D, L), np.float32)
+    probabilities = np.zeros((n, 1 << D, L), np.float32)
     for subset in range(1, 1 << D):  # those with fewer descriptors come first
         d = subset.bit_length() - 1
         episode.state.subsets[:] = subset & ~(1 << d)
         batch = Batch(np.arange(n), np.full(n, d), np.zeros(n))
-        said[:, subset] = worker(episode, batch).values
-    return said
+        probabilities[:, subset] = worker(episode, batch).values
+    return probabilities
 
 
 def simulated(
@@ -138,7 +138,7 @@ def simulated(
     """What the compiled simulator does, in order."""
     episode = arena.begin(budget_s, NAMES, selection, seed)
     times_s = no_times(episode)
-    play(episode, arena.said, policy, times_s)
+    play(episode, arena.probabilities, policy, times_s)
     when = times_s.ravel()
     cells = [int(cell) for cell in np.argsort(when, kind="stable") if np.isfinite(when[cell])]
     assert len(np.unique(when[cells])) == len(cells)
@@ -160,7 +160,7 @@ def check_same(result: Result, episode: Episode, expected: list[Action]) -> None
     assert np.array_equal(evidence.subsets, episode.state.subsets)
     assert result.ledger.decisions == episode.n_decisions
     spent_s = [event.spent_s for event in result.windows[0].events]
-    assert sum(spent_s) == episode.state.money[SPENT_S]
+    assert sum(spent_s) == episode.state.scalars[SPENT_S]
 
 
 def descriptors_for(budget_s: float, seed: int = 0) -> Request:
@@ -208,12 +208,12 @@ def test_batches_are_planned_with_the_same_prices_and_spend_the_same_without_a_b
     episode, expected = simulated(arena, POLICIES["extended"], Selection("wanted"), np.inf, seed=0)
     assert sorted(actions_of(result)) == sorted(expected)
     spent_s = sum(event.spent_s for event in result.windows[0].events)
-    assert spent_s == pytest.approx(episode.state.money[SPENT_S])
+    assert spent_s == pytest.approx(episode.state.scalars[SPENT_S])
 
 
 def test_the_table_is_what_h_makes_of_all_descriptors_of_all_supervoxels(arena: Arena, table: VideoTable) -> None:
     expected = MODEL.classifiers.predict_all(table.values, place_of(table.graph))
-    assert np.allclose(arena.said[:, 1:], expected[:, 1:], atol=1e-5)
+    assert np.allclose(arena.probabilities[:, 1:], expected[:, 1:], atol=1e-5)
 
 
 @pytest.mark.parametrize("policy", ["plan", "random", "extended"])

@@ -450,7 +450,7 @@ def test_a_memory_holds_what_a_later_run_needs() -> None:
     assert memory.inputs.shape == (n, sum(h.lengths[1:]))
     known = memory.subsets > 0
     assert known.any()
-    assert np.allclose(memory.said[known].sum(axis=1), 1, atol=1e-5)
+    assert np.allclose(memory.probabilities[known].sum(axis=1), 1, atol=1e-5)
     assert len(place_of(memory.supervoxels.graph)) == n
 
 

@@ -7,19 +7,24 @@ end, and values are a table; see `learning.qlearning`.
 
 import numpy as np
 
+from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.state import State
-from budgetseg.policy.whole import WholePolicy
 from budgetseg.simulate.arena import Arena
 from budgetseg.simulate.script import Script, follow
 from budgetseg.simulate.simulate import NOT_ASKED
 from budgetseg.types import Float64, Int32
 
-__all__ = ["run_wholes"]
+__all__ = ["run_baseline3"]
 
 
-def run_wholes(
-    arena: Arena, policy: WholePolicy, budget_s: float, seed: int = 0, times_s: Float64 = NOT_ASKED, rest: bool = False
+def run_baseline3(
+    arena: Arena,
+    policy: Baseline3Policy,
+    budget_s: float,
+    seed: int = 0,
+    times_s: Float64 = NOT_ASKED,
+    rest: bool = False,
 ) -> State:
     """Where a policy ends up.
 
@@ -37,14 +42,14 @@ def run_wholes(
         subset |= 1 << wanted[more]
     if rest and wanted:
         anyone = np.random.default_rng(seed).permutation(everyone)
-        follow(episode, arena.said, _script(anyone, columns[wanted], 1), times_s)
+        follow(episode, arena.probabilities, _script(anyone, columns[wanted], 1), times_s)
     return episode.state
 
 
 def _next(arena: Arena, episode: Episode, everyone: Int32, wanted: Int32, times_s: Float64) -> int:
     """Which of the descriptors is the first that fits for all supervoxels, and was computed; -1 if none is."""
     for k, d in enumerate(wanted):
-        follow(episode, arena.said, _script(everyone, wanted[[k]], len(everyone)), times_s)
+        follow(episode, arena.probabilities, _script(everyone, wanted[[k]], len(everyone)), times_s)
         if episode.state.subsets[0] >> d & 1:
             return k
     return -1

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from budgetseg.errors import UsageError
-from budgetseg.policy.whole import N_LEVELS, WholePolicy, whole_policy_for
+from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy, baseline3_for
 from budgetseg.types import Float32
 
 AMONG = ("colour", "hog", "hof")
 
 
-def policy_of(*values: float) -> WholePolicy:
+def policy_of(*values: float) -> Baseline3Policy:
     """The same values, of each descriptor and of none, in every state."""
-    return WholePolicy(AMONG, "shared", np.tile(np.array(values, np.float32), (8, N_LEVELS, 1)))
+    return Baseline3Policy(AMONG, "shared", np.tile(np.array(values, np.float32), (8, N_LEVELS, 1)))
 
 
 def test_it_wants_what_is_worth_more_than_nothing_and_is_not_there_best_first() -> None:
@@ -39,11 +39,11 @@ def test_the_budget_left_is_told_in_hundredths_of_the_full_cost(left: float, pla
 )
 def test_tables_that_make_no_sense_are_refused(costs: str, values: Float32, line: str) -> None:
     with pytest.raises(UsageError, match=line):
-        WholePolicy(AMONG, costs, values)
+        Baseline3Policy(AMONG, costs, values)
 
 
 def test_a_policy_is_found_by_its_descriptors_in_any_order_and_its_costs() -> None:
     policy = policy_of(0, 0, 0, 0)
-    assert whole_policy_for([policy], AMONG[::-1]) is policy
-    assert whole_policy_for([policy], AMONG, "unshared") is None
-    assert whole_policy_for([policy], AMONG[:2]) is None
+    assert baseline3_for([policy], AMONG[::-1]) is policy
+    assert baseline3_for([policy], AMONG, "unshared") is None
+    assert baseline3_for([policy], AMONG[:2]) is None

@@ -9,14 +9,14 @@ from budgetseg.errors import UsageError
 from budgetseg.policy.static import COSTS
 from budgetseg.types import Float32
 
-__all__ = ["N_LEVELS", "WholePolicy", "whole_policy_for"]
+__all__ = ["N_LEVELS", "Baseline3Policy", "baseline3_for"]
 
 N_LEVELS = 101
 """Parts that the budget left is told apart by: hundredths of the full cost, and all of it or more."""
 
 
 @dataclass(frozen=True, eq=False)
-class WholePolicy:
+class Baseline3Policy:
     """A table of values; state is which of D descriptors the whole video has, and the budget left.
 
     Attributes
@@ -56,8 +56,8 @@ def bin_of(left: float) -> int:
     return int(min(max(left, 0.0), 1.0) * (N_LEVELS - 1))
 
 
-def whole_policy_for(
-    policies: Iterable[WholePolicy], among: Collection[str], costs: str = "shared"
-) -> WholePolicy | None:
+def baseline3_for(
+    policies: Iterable[Baseline3Policy], among: Collection[str], costs: str = "shared"
+) -> Baseline3Policy | None:
     """The one that was learned for these descriptors under these costs; None if there is none."""
     return next((own for own in policies if set(own.among) == set(among) and own.costs == costs), None)
