@@ -3,8 +3,9 @@
 Work is done in cells (h, w), and only where classes meet: a mean of predictions has the class that all of them have.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,10 @@ from numba import njit
 
 from budgetseg.propagate.cells import argmax, between, confidence_of
 from budgetseg.propagate.settings import Propagation
+from budgetseg.propagate.timeline import Timeline
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Fused", "Source", "confidence_at", "dominant", "fuse", "n_neighbours", "neighbours"]
+__all__ = ["Fused", "Source", "confidence_at", "dominant", "fuse", "n_sources", "neighbours"]
 
 MIXED = 255
 """Marks a cell in which classes meet."""
@@ -52,38 +54,63 @@ class Fused(NamedTuple):
     top: UInt8
 
 
-def neighbours(keys: Sequence[Sequence[int]], n_frames: int, reach: int) -> list[list[tuple[int, int]]]:
+def neighbours(keys: Sequence[Sequence[int]], timeline: Timeline, reach: float) -> list[list[tuple[int, int]]]:
     """Fusion neighbours of each frame: (network, key frame) pairs.
 
-    A frame fuses the nearest key frame on each side and all within `reach` frames; a key frame fuses itself and those
-    within reach. Of networks that are not the dearest that was asked, only key frames within reach count. Where `reach`
-    is 0, frames are too far apart to share evidence: a key frame uses itself alone, other frames the nearest key frames
-    of every network.
+    A frame fuses the nearest key frame of its shot on each side. A key frame fuses itself, and those on each side that
+    are within `reach`. Only of the dearest network that saw the shot do key frames beyond reach count. The frames of a
+    shot without key frames use the nearest key frame alone.
 
     Parameters
     ----------
     keys : key frames of each network, rising; networks from the cheapest to the dearest
-    n_frames : of the window
-    reach : in frames
+    timeline : of the window
+    reach : a distance
     """
-    alone = set[int]().union(*keys) if reach == 0 else set[int]()
-    dearest = max((network for network, places in enumerate(keys) if places), default=0)
-    found: list[list[tuple[int, int]]] = [[] for _ in range(n_frames)]
-    for network, places in enumerate(keys):
-        is_best = network == dearest or reach == 0
-        for t, own in enumerate(found):
-            first, end = bisect_left(places, t - reach), bisect_right(places, t + reach)
-            after = bisect_left(places, t)
-            if is_best and t not in alone and (after == len(places) or places[after] != t):
-                first, end = min(first, max(after - 1, 0)), max(end, min(after + 1, len(places)))
-            own.extend((network, key) for key in places[first:end])
+    found: list[list[tuple[int, int]]] = [[] for _ in range(len(timeline))]
+    every = sorted((place, network) for network, places in enumerate(keys) for place in places)
+    if not every:
+        return found
+    best = dict(every)
+    for span in _shots(timeline):
+        inside = [_between(places, span) for places in keys]
+        dearest = max((network for network, places in enumerate(inside) if places), default=None)
+        for t in span:
+            if dearest is None:
+                nearest = timeline.nearest(t, list(best))
+                found[t].append((best[nearest], nearest))
+                continue
+            for network, places in enumerate(inside):
+                near = _beside(places, t, timeline, reach, network == dearest)
+                found[t].extend((network, key) for key in near)
     return found
 
 
-def n_neighbours(frames_per_key: float, reach: int) -> float:
-    """About how many key frames a frame fuses, itself alone not counted, where every so many are key frames."""
-    every = max(frames_per_key, 1.0)
-    return (2 * reach + 1) / every if reach >= 1 and every < reach + 1 else 2.0 - 2.0 / every
+def _shots(timeline: Timeline) -> Iterator[range]:
+    """Frames of each shot."""
+    for first, end in pairwise([0, *timeline.cuts, len(timeline)]):
+        yield range(first, end)
+
+
+def _between(places: Sequence[int], span: range) -> Sequence[int]:
+    """Those of rising places that lie in a span."""
+    return places[bisect_left(places, span.start) : bisect_left(places, span.stop)]
+
+
+def _beside(places: Sequence[int], t: int, timeline: Timeline, reach: float, at_any_distance: bool) -> list[int]:
+    """The place at t, and the nearest on each side of it, within reach or at any distance."""
+    after = bisect_left(places, t)
+    is_key = after < len(places) and places[after] == t
+    sides = [*places[max(after - 1, 0) : after], *places[after + is_key : after + is_key + 1]]
+    is_near = [timeline.distance(t, place) <= reach for place in sides]
+    if at_any_distance and not is_key:
+        is_near = [True] * len(sides)
+    return sorted([place for place, near in zip(sides, is_near, strict=True) if near] + [t] * is_key)
+
+
+def n_sources(n_frames: int, n_keys: float) -> float:
+    """Key frames that all frames together fuse, at most: one on each side, and key frames themselves."""
+    return n_frames * min(n_keys, 2.0) + n_keys
 
 
 def fuse(grey: Float32, sources: Sequence[Source], settings: Propagation) -> Fused:

@@ -9,14 +9,14 @@ __all__ = ["Propagation"]
 class Propagation:
     """How predictions of key frames become labels of all frames.
 
-    Distances are in frames of usual video, of a dozen frames a second and more. Values were chosen on the training
-    splits of CamVid and SUNY, by fold networks on frames that they have not seen; `notebook/decisions/0007-pixels.md`.
+    Distances are those of `Timeline`. Values were chosen on the training splits of CamVid and SUNY, by fold networks on
+    frames that they have not seen; `notebook/decisions/0007-pixels.md`.
 
     Attributes
     ----------
     flow_pixels : optical flow is found on frames halved until they have no more pixels than this
     near : a key frame at a distance d has the weight 1 / (d + near)
-    reach : key frames no farther than this are fused beside the nearest ones
+    reach : a key frame fuses those beside it that are no farther than this; so do cheaper networks
     weaker : weight of a network for each one that is dearer, where both have seen key frames
     contrast : grey levels between a cell and where it comes from that halve its weight: something else is hidden there
     outside : factor on the weight of a cell that comes from beyond the frame, where only its border is known
@@ -26,7 +26,7 @@ class Propagation:
     """
 
     flow_pixels: int = 12_000
-    near: float = 2.0
+    near: float = 0.5
     reach: float = 3.0
     weaker: float = 0.25
     contrast: float = 10.0

@@ -1,0 +1,260 @@
+"""The pictures of a window: frames that were read, and what has changed from one to the next."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from budgetseg.engine.plan import STRIDES
+from budgetseg.engine.threads import for_each
+from budgetseg.engine.window import Window
+from budgetseg.propagate.cells import grey_cells, reduced, step_flow
+from budgetseg.propagate.order import spread
+from budgetseg.propagate.timeline import Timeline, change
+from budgetseg.spaces.frames.costs import FLOW, FrameCosts
+from budgetseg.timing.ledger import Account
+from budgetseg.types import Float32, UInt8
+
+if TYPE_CHECKING:
+    from budgetseg.spaces.frames.space import Frames
+
+__all__ = ["Footage"]
+
+Pair = tuple[int, int]
+"""Numbers of two frames that were read, none between them."""
+
+
+class Footage:
+    """Frames of a window, by their number in it, with flow and change between neighbours.
+
+    Parameters
+    ----------
+    space : labels the window
+    window : which frames
+    rate : of the video, frames a second
+    account : clock, prices and ledger
+    costs : of the window
+
+    Attributes
+    ----------
+    frames : (H, W, 3) each, those that were read
+    read : their numbers, in the order in which they were read
+    """
+
+    def __init__(self, space: "Frames", window: Window, rate: float, account: Account, costs: FrameCosts) -> None:
+        self.frames: dict[int, UInt8] = {}
+        self.read: list[int] = []
+        self._space = space
+        self._window = window
+        self._rate = rate
+        self._account = account
+        self._costs = costs
+        self._flows: dict[Pair, Float32] = {}
+        self._changes: dict[tuple[str, Pair], float] = {}
+        self._small: dict[int, UInt8] = {}
+        self._greys: dict[int, Float32] = {}
+        self._timelines: dict[tuple[str, int], Timeline] = {}
+
+    @property
+    def n_frames(self) -> int:
+        """Frames of the window that the video promises."""
+        return len(self._window.span)
+
+    def numbers(self) -> list[int]:
+        """Numbers of the frames that were read, rising."""
+        return sorted(self.frames)
+
+    # Reading
+
+    def strides(self, stride: int) -> Sequence[int]:
+        """Every how many frames one may be read, where so far every `stride` frames one was."""
+        reader = self._window.reader
+        if reader.alone is not None:
+            n = len(self.missing(1)) + len(self.frames)
+            return [max(1, self.n_frames // max(n, 1))]
+        if not reader.can_skip:
+            return STRIDES[:1]
+        return STRIDES if not self.frames else [finer for finer in STRIDES if stride % finer == 0]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only frames that decode without others are read, and these lie too far from each other for flow."""
+        return self._window.reader.alone is not None and self.strides(1)[0] > STRIDES[-1]
+
+    def missing(self, stride: int) -> list[int]:
+        """Frames to read so that there is one every `stride`, and the last; coarse to fine where any order will do."""
+        n, reader, first = self.n_frames, self._window.reader, self._window.span.start
+        if reader.alone is not None:
+            inside = [number - first for number in reader.alone if first <= number < first + n]
+            return [t for t in inside if t not in self.frames]
+        wanted = sorted({*range(0, n, stride), n - 1})
+        if reader.can_skip:
+            wanted = [wanted[k] for k in spread(len(wanted))]
+        return [t for t in wanted if t not in self.frames]
+
+    def read_s(self, stride: int) -> float:
+        """Predicted seconds to read what is missing."""
+        return self._window.reader.predict_s(self._space.prices, len(self.missing(stride)))
+
+    def read_every(self, stride: int, until_s: float, last_s: float) -> None:
+        """Read one frame in `stride`, as long as there is time to label them.
+
+        Where there is no time for all even at the largest budget, which ends reading at `last_s`, only frames are read
+        from then on that decode without others.
+        """
+        wanted = self.missing(stride)
+        n_read, is_late = self._read_some(wanted, until_s, last_s)
+        rest = range(max(self.read, default=-1) + 1, self.n_frames)
+        if n_read < len(wanted) and not is_late:
+            self.leave_out(rest, until_s)
+            self._read_some(self.missing(stride), until_s, last_s)
+        if self._window.reader.alone is not None:
+            self._account.ledger.note("no time to decode all frames: only those that need no others were read")
+
+    def read_again(self, numbers: Sequence[int]) -> None:
+        """Read frames as another run did, however long it takes."""
+        wanted = [t for t in numbers if t not in self.frames]
+        reader, first = self._window.reader, self._window.span.start
+        places = sorted(first + t for t in wanted)
+        if wanted and places[-1] - places[0] != len(places) - 1 and reader.may_leave_out:
+            reader.leave_out(self._window.span)  # as that run did
+        for number, pixels in reader.read(places):
+            self.frames[number - first] = pixels
+        self.read += wanted
+
+    def leave_out(self, numbers: range, end_s: float) -> bool:
+        """Read only frames from now on that decode without others; False where none of `numbers` does."""
+        reader, clock, first = self._window.reader, self._account.clock, self._window.span.start
+        if not reader.may_leave_out:
+            return False
+        until_s = clock.now_s() + self._space.settings.search * (end_s - clock.now_s())
+        return reader.leave_out(range(first + numbers.start, first + numbers.stop), lambda: clock.now_s() > until_s)
+
+    def _read_some(self, wanted: Sequence[int], until_s: float, last_s: float) -> tuple[int, bool]:
+        """Read frames until a time, or until it is clear that there is no time for all of them by `last_s`.
+
+        How many were read, and whether there is no time for another one.
+        """
+        reader, clock, first = self._window.reader, self._account.clock, self._window.span.start
+        settings = self._space.settings
+        began_s = clock.now_s()
+        n_before = reader.n_decoded
+        n, is_late = 0, False
+        found = reader.read([first + t for t in wanted], lambda: clock.now_s() > until_s)
+        for n, (number, pixels) in enumerate(found, 1):
+            self.frames[number - first] = pixels
+            self.read.append(number - first)
+            clock.charge(reader.predict_s(self._space.prices, 1))
+            now_s = clock.now_s()
+            frame_s = (now_s - began_s) / n
+            if n < len(wanted) and now_s + frame_s > until_s:
+                is_late = True
+                break
+            rest_s = frame_s * (len(wanted) - n)
+            is_telling = reader.may_leave_out and n >= settings.telling * len(wanted)
+            if is_telling and now_s + rest_s / settings.clearly > last_s:
+                break
+        n_decoded = reader.n_decoded - n_before
+        if n_decoded:
+            self._account.book("decode", reader.work(n_decoded), clock.now_s() - began_s, reader.key)
+        is_late |= n < len(wanted) and clock.now_s() > until_s
+        if is_late:
+            self._account.ledger.note(f"reading took too long: {len(wanted) - n} frames were left out")
+        return n, is_late
+
+    # Flow
+
+    def n_pairs(self, stride: int | None = None) -> int:
+        """Neighbours without flow, once one frame in `stride` was read; None for those that were read."""
+        more = self.missing(stride) if stride else ()
+        return sum(pair not in self._flows for pair in pairwise(sorted({*self.frames, *more})))
+
+    def find_flow(self, until_s: float) -> bool:
+        """Find flow between neighbouring frames; False where there was no time for all of it."""
+        pairs = [pair for pair in pairwise(self.numbers()) if pair not in self._flows]
+        if not pairs:
+            return True
+        clock = self._account.clock
+        began_s = clock.now_s()
+        n_done = self._find_flows(pairs, until_s)
+        self._costs.book(self._account, "flow", n_done * self._costs.flow_work, clock.now_s() - began_s)
+        return n_done == len(pairs)
+
+    def _find_flows(self, pairs: Sequence[Pair], until_s: float) -> int:
+        """Find flow as long as there is time for one more, and it is not clear that there is none for all; how many."""
+        clock, settings, threads = self._account.clock, self._space.settings, self._costs.threads
+        price_s = self._costs.flow_s(1)
+        n_begun, n_done, spent_s = 0, 0, 0.0
+
+        def find(pair: Pair) -> None:
+            nonlocal n_done, spent_s
+            before_s = clock.now_s()
+            self._find(pair)
+            clock.charge(price_s)
+            spent_s += clock.now_s() - before_s
+            n_done += 1
+
+        def fits() -> bool:
+            nonlocal n_begun
+            each_s = max(threads * price_s, spent_s / max(n_done, 1))
+            rest_s = each_s * (len(pairs) - n_begun) / threads
+            is_telling = n_done >= settings.telling * len(pairs)
+            n_begun += 1
+            if clock.now_s() + each_s > until_s:
+                return False
+            return not is_telling or clock.now_s() + rest_s / settings.clearly <= until_s
+
+        return for_each(pairs, find, threads, fits)
+
+    def _find(self, pair: Pair) -> None:
+        """Flow from the later of two frames to the earlier, for each frame between them, and the change along it."""
+        earlier, later = pair
+        flow = step_flow(self._reduced(later), self._reduced(earlier), self._space.cells, fine=True)
+        self._changes[FLOW, pair] = change(self.grey(later), self.grey(earlier), flow)
+        self._flows[pair] = flow / np.float32(later - earlier)
+
+    def steps(self) -> list[Float32]:
+        """Flow from each frame but the first to the one before; even over a gap, and none after the last read."""
+        steps: list[Float32] = []
+        for a, b in pairwise(self.numbers()):
+            steps += [self._flows[a, b]] * (b - a)
+        still = np.zeros((*self._space.cells, 2), np.float32)
+        first = min(self.frames)
+        return [still] * first + steps + [still] * (self.n_frames - 1 - first - len(steps))
+
+    # What has changed
+
+    def timeline(self, carry: str) -> Timeline:
+        """Positions of all frames of the window, by what changes along flow, or without it where labels are copied."""
+        at = carry, len(self.frames)
+        if at not in self._timelines:
+            self._timelines[at] = self._measure(carry)
+        return self._timelines[at]
+
+    def _measure(self, carry: str) -> Timeline:
+        settings, numbers = self._space.settings.distances, self.numbers()
+        if not numbers:
+            return settings.unknown(self.n_frames, self._rate)
+        changes = [self._change(carry, pair) for pair in pairwise(numbers)]
+        return settings.timeline(self.n_frames, numbers, changes)
+
+    def _change(self, carry: str, pair: Pair) -> float:
+        """The change between two neighbours; along flow it was found together with that."""
+        if (carry, pair) not in self._changes:
+            self._changes[carry, pair] = change(self.grey(pair[1]), self.grey(pair[0]))
+        return self._changes[carry, pair]
+
+    def grey(self, number: int) -> Float32:
+        """Grey of a frame that was read, in cells (h, w)."""
+        grey = self._greys.get(number)
+        if grey is None:
+            grey = self._greys[number] = grey_cells(self._reduced(number), self._space.cells)
+        return grey
+
+    def _reduced(self, number: int) -> UInt8:
+        small = self._small.get(number)
+        if small is None:
+            small = reduced(self.frames[number], self._space.settings.propagation.flow_pixels)
+            self._small[number] = small
+        return small
