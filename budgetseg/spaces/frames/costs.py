@@ -55,6 +55,10 @@ class FrameCosts:
         """What a kind of work is priced by."""
         return f"frames {work}"
 
+    def look_s(self, n_frames: int) -> float:
+        """To compare so many frames with those before them; one thread does."""
+        return self.prices.predict(self.key("looking"), n_frames * self.n_pixels)
+
     def flow_s(self, n_pairs: int) -> float:
         """To find the flow between so many pairs of frames."""
         return self._shared_s("flow", n_pairs * self.flow_work)

@@ -12,7 +12,7 @@ from budgetseg.engine.window import Window
 from budgetseg.propagate.cells import grey_cells, reduced, step_flow
 from budgetseg.propagate.order import spread
 from budgetseg.propagate.timeline import Timeline, change
-from budgetseg.spaces.frames.costs import FLOW, FrameCosts
+from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
 from budgetseg.timing.ledger import Account
 from budgetseg.types import Float32, UInt8
 
@@ -55,6 +55,7 @@ class Footage:
         self._small: dict[int, UInt8] = {}
         self._greys: dict[int, Float32] = {}
         self._timelines: dict[tuple[str, int], Timeline] = {}
+        self._looked = 0
 
     @property
     def n_frames(self) -> int:
@@ -231,6 +232,26 @@ class Footage:
         if at not in self._timelines:
             self._timelines[at] = self._measure(carry)
         return self._timelines[at]
+
+    def step(self, carry: str) -> float:
+        """The mean distance between neighbouring frames, as far as it is known."""
+        if self._looked < len(self.frames) or not self.frames:
+            return self._space.settings.distances.by_rate(self._rate)
+        if carry == FLOW and self.n_pairs():
+            return self._space.settings.flow_share * self.timeline(COPY).step
+        return self.timeline(carry).step
+
+    def look(self) -> None:
+        """Compare neighbouring frames as they are, which takes little time and shows cuts."""
+        n_new = len(self.frames) - self._looked
+        if not n_new:
+            return
+        clock = self._account.clock
+        began_s = clock.now_s()
+        self.timeline(COPY)
+        self._looked = len(self.frames)
+        clock.charge(self._costs.look_s(n_new))
+        self._costs.book(self._account, "looking", n_new * self._costs.n_pixels, clock.now_s() - began_s)
 
     def _measure(self, carry: str) -> Timeline:
         settings, numbers = self._space.settings.distances, self.numbers()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from budgetseg.engine.plan import STRIDES, Plan
-from budgetseg.propagate.fusion import n_neighbours
+from budgetseg.propagate.fusion import n_sources
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
 from budgetseg.spaces.frames.settings import FrameSettings, Losses
 from budgetseg.timing.margins import Margins
@@ -28,7 +28,7 @@ class Options:
     carries : how predictions may come to other frames
     read_s : by stride, seconds to read what is still to be read
     n_pairs : by stride, pairs of frames between which flow is still to be found
-    gap : how far apart neighbouring frames lie, in frames of usual video
+    distance : by way of carrying, the mean distance between neighbouring frames, as of `Timeline`
     """
 
     n_frames: int
@@ -39,7 +39,7 @@ class Options:
     carries: Sequence[str] = (FLOW, COPY)
     read_s: Mapping[int, float] = field(default_factory=dict)
     n_pairs: Mapping[int, int] = field(default_factory=dict)
-    gap: float = 1.0
+    distance: Mapping[str, float] = field(default_factory=lambda: {FLOW: 1.0, COPY: 1.0})
 
 
 def choose(
@@ -56,7 +56,7 @@ def choose(
 def _plans(
     options: Options, left_s: float, costs: FrameCosts, settings: FrameSettings, margins: Margins
 ) -> Iterator[Plan]:
-    n_frames, reach = options.n_frames, int(settings.propagation.reach / options.gap)
+    n_frames = options.n_frames
     better = qualities({name: costs.network_s(name) for name in options.networks}, settings.losses)
     for stride, carry, edges in product(options.strides, options.carries, (False, True)):
         n_read = -(-n_frames // stride)
@@ -68,13 +68,11 @@ def _plans(
             key_s = max(costs.network_s(network) / costs.threads, 1e-9)
             have, n_keys, end_s = options.have.get(network, 0), n_read, 0.0
             for _ in range(3):  # the end costs more the more key frames there are: too few, too many, enough
-                n_sources = n_frames * n_neighbours(n_frames / n_keys, reach)
-                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_sources, carry, edges)
+                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_sources(n_frames, n_keys), carry, edges)
                 more = min((left_s - ready_s - end_s) / key_s, float(n_frames))
                 n_keys = max(1, have, min(n_read, have + int(max(more, 0.0))))
             cost_s = ready_s + end_s + max(n_keys - have, 0) * key_s
-            lost = loss(n_frames / n_keys - 1, stride - 1, carry, options.gap, settings.losses)
-            score = better[network] - lost + edges * settings.losses.edges / stride
+            lost = loss(n_frames / n_keys, stride, carry, options.distance[carry], settings.losses)
             yield Plan(
                 n_frames,
                 options.size,
@@ -84,7 +82,7 @@ def _plans(
                 carry=carry,
                 edges=edges,
                 cost_s=cost_s,
-                score=score,
+                score=better[network] - lost + edges * settings.losses.edges / stride,
             )
 
 
@@ -94,21 +92,18 @@ def qualities(prices_s: Mapping[str, float], losses: Losses) -> dict[str, float]
     return {name: losses.doubling * math.log2(max(own_s / cheapest_s, 1.0)) for name, own_s in prices_s.items()}
 
 
-def loss(away: float, skipped: float, carry: str, gap: float, losses: Losses) -> float:
+def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses: Losses) -> float:
     """Points lost by frames that are no key frames, and by those not read.
 
     Parameters
     ----------
-    away : frames to each key frame, beside itself
-    skipped : frames to each that is read, beside itself
+    frames_per_key : frames for each key frame, 1 where all are
+    stride : one frame in `stride` is read
     carry : how predictions come to other frames
-    gap : how far apart neighbouring frames lie, in frames of usual video
-    losses : what is known of it
+    distance : between neighbouring frames
+    losses : what distances cost
     """
-    far, share = gap * max(away, 1.0), away / (1 + away)  # of frames that are no key frames
-    each = losses.copy if carry == COPY else losses.flow
-    lost = min(2 * share, 1.0) * each * far * (1 + far / losses.far)
-    if carry == FLOW:  # what is copied is the same however many frames were read
-        lost = lost * (1 + losses.skipped_growth * gap * skipped) + losses.skipped * gap * skipped
-    most = max(losses.most * share, 1e-9)
-    return most * (1 - math.exp(-lost / most)) + (losses.alone if carry == COPY else 0.0)
+    mean = distance * (frames_per_key - 1 / frames_per_key) / 4  # from a frame to the nearest of even key frames
+    lost = losses.most * (1 - math.exp(-losses.rate * mean / losses.most))
+    skipped = losses.skipped * distance * (stride - 1) if carry == FLOW else 0.0
+    return lost + skipped + (losses.alone if carry == COPY else 0.0)
