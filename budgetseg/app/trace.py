@@ -15,7 +15,7 @@ from budgetseg.errors import UsageError
 __all__ = ["TRACE", "Trace", "read_trace", "write_trace"]
 
 TRACE = "trace.json"
-FORMAT = 7
+FORMAT = 8
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 

@@ -1,7 +1,9 @@
 """What a run did, in order, so that it can be done again or gone on with."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 __all__ = ["Event", "Finish", "WindowTrace"]
@@ -37,7 +39,8 @@ class Finish:
     n_moves : regions: after how many moves the expansion was ended; None if it came to its end
     carry : frames: how predictions came to other frames
     edges : frames: whether labels follow the edges of the frame
-    gap : frames: how far apart frames were taken to lie, in frames of usual video
+    positions : frames: where each frame was taken to lie along the window, as of `Timeline`
+    cuts : frames: first frames of all shots but the first
     late : frames: those for which there was no time; they have the labels of the nearest frame that has some
     """
 
@@ -47,7 +50,8 @@ class Finish:
     n_moves: int | None = None
     carry: str = ""
     edges: bool = False
-    gap: float = 1.0
+    positions: tuple[float, ...] = ()
+    cuts: tuple[int, ...] = ()
     late: tuple[int, ...] = ()
 
 
@@ -113,11 +117,19 @@ class WindowTrace:
         for finish in self.finishes:
             if not 0 <= finish.n_events <= len(self.events) or not 0 <= finish.n_read <= len(self.read):
                 raise ValueError("labels from what was not done")
-            if not finish.gap >= 1 or not all(0 <= t < self.n_frames for t in finish.late):
+            if not all(0 <= t < self.n_frames for t in (*finish.late, *finish.cuts)):
                 raise ValueError("labels of frames that are not there")
+            if finish.carry and not finish.prior:
+                _check_positions(finish.positions, self.n_frames)
         ends = [finish.n_events for finish in self.finishes]
         if ends != sorted(ends):
             raise ValueError("budgets that do not rise")
+
+
+def _check_positions(positions: Sequence[float], n_frames: int) -> None:
+    rises = all(a <= b for a, b in pairwise(positions))
+    if len(positions) != n_frames or not rises or not all(map(math.isfinite, positions)):
+        raise ValueError("positions that do not rise, or not one for each frame")
 
 
 def _read_finish(stored: Mapping[str, Any]) -> Finish:
@@ -133,6 +145,7 @@ def _read_finish(stored: Mapping[str, Any]) -> Finish:
         n_moves,
         str(stored["carry"]),
         bool(stored["edges"]),
-        float(stored["gap"]),
+        tuple(float(x) for x in stored["positions"]),
+        tuple(int(t) for t in stored["cuts"]),
         late,
     )

@@ -72,13 +72,13 @@ def neighbours(keys: Sequence[Sequence[int]], timeline: Timeline, reach: float) 
     if not every:
         return found
     best = dict(every)
+    nearest = timeline.nearest(list(best))
     for span in _shots(timeline):
         inside = [_between(places, span) for places in keys]
         dearest = max((network for network, places in enumerate(inside) if places), default=None)
         for t in span:
             if dearest is None:
-                nearest = timeline.nearest(t, list(best))
-                found[t].append((best[nearest], nearest))
+                found[t].append((best[int(nearest[t])], int(nearest[t])))
                 continue
             for network, places in enumerate(inside):
                 near = _beside(places, t, timeline, reach, network == dearest)

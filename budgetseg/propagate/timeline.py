@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from budgetseg.types import Float32, Float64, Int32
+from budgetseg.types import Float32, Float64, Int32, Int64
 
 __all__ = ["Distances", "Timeline", "change"]
 
@@ -27,6 +27,12 @@ class Timeline:
 
     positions: Float64
     shots: Int32
+
+    @classmethod
+    def of(cls, positions: Sequence[float], cuts: Sequence[int]) -> "Timeline":
+        """From positions, and the first frames of all shots but the first."""
+        shots = np.searchsorted(cuts, np.arange(len(positions)), side="right")
+        return cls(np.asarray(positions, np.float64), shots.astype(np.int32))
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -45,9 +51,20 @@ class Timeline:
         """Distance between two frames."""
         return abs(float(self.positions[a] - self.positions[b]))
 
-    def nearest(self, t: int, places: Sequence[int]) -> int:
-        """The place nearest to a frame, of its own shot where that has any."""
-        return min(places, key=lambda place: (self.shots[place] != self.shots[t], self.distance(t, place), place))
+    def nearest(self, places: Sequence[int]) -> Int64:
+        """The place nearest to each frame, (T,): of its own shot where that has any, and the first of two."""
+        known = np.asarray(places, np.int64)
+        frames = np.arange(len(self))
+        after = np.searchsorted(known, frames)
+        before = known[np.maximum(after - 1, 0)]
+        after = known[np.minimum(after, len(known) - 1)]
+        distances = [
+            np.abs(self.positions[side] - self.positions) + np.where(self.shots[side] == self.shots, 0.0, np.inf)
+            for side in (before, after)
+        ]
+        is_elsewhere = np.isinf(distances[0]) & np.isinf(distances[1])
+        plain = np.abs(before - frames) <= np.abs(after - frames)
+        return np.where(np.where(is_elsewhere, plain, distances[0] <= distances[1]), before, after)
 
 
 @dataclass(frozen=True)
@@ -67,7 +84,7 @@ class Distances:
     """
 
     usual: float = 0.06
-    least: float = 0.5
+    least: float = 1.0
     cut: float = 0.6
     border: float = 40.0
     usual_rate: float = 12.0

@@ -10,6 +10,7 @@ from budgetseg.app.state import read_confidence
 from budgetseg.engine.trace import Finish, WindowTrace
 from budgetseg.propagate.fusion import neighbours
 from budgetseg.propagate.settings import Propagation
+from budgetseg.propagate.timeline import Timeline
 from budgetseg.report.arrays import packed
 from budgetseg.spaces.frames.costs import COPY
 from budgetseg.types import Int32, UInt8
@@ -120,21 +121,18 @@ def _window_sources(
     if finish.prior or not any(keys):
         return {}
     late = set(finish.late)
+    timeline = Timeline.of(finish.positions, finish.cuts)
     if finish.carry == COPY:
         best = {t: network for network, own in enumerate(keys) for t in own}
-        done = sorted(best.keys() - late)
-        fused = [[(best[near], near)] for near in (_nearest(done, t) for t in range(window.n_frames))]
+        nearest = timeline.nearest(sorted(best.keys() - late)).tolist()
+        fused = [[(best[near], near)] for near in nearest]
     else:
-        done = sorted(set(range(window.n_frames)) - late)
-        fused = neighbours([sorted(own) for own in keys], window.n_frames, int(Propagation().reach / finish.gap))
+        nearest = timeline.nearest(sorted(set(range(window.n_frames)) - late)).tolist()
+        fused = neighbours([sorted(own) for own in keys], timeline, Propagation().reach)
     found: dict[int, Mapping[str, Any]] = {}
     for number in numbers:
-        at = number - first if finish.carry == COPY else _nearest(done, number - first)
+        at = number - first if finish.carry == COPY else nearest[number - first]
         own_keys = [[network, first + key] for network, key in fused[at]]
         copied = None if at == number - first else first + at
         found[number] = {"carry": finish.carry, "late": copied, "keys": own_keys}
     return found
-
-
-def _nearest(places: Sequence[int], t: int) -> int:
-    return min(places, key=lambda place: abs(place - t))

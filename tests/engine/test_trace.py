@@ -12,12 +12,14 @@ from budgetseg.engine.trace import Event, Finish, WindowTrace
 
 Stored = dict[str, Any]
 
+POSITIONS = (0.0, 1.0, 2.0, 2.5, 42.5, 43.5, 44.5, 45.5, 46.5, 47.5)
+
 
 def some_trace() -> WindowTrace:
     events = [Event(3, 0, 0.25, 0.5), Event(0, 1, 1.0, 0.125, 0.0625), Event(3, 1, 1.5, 2.0)]
     finishes = [
         Finish(0, prior=True),
-        Finish(2, n_read=2, carry="flow", edges=True, gap=1.5, late=(1, 9)),
+        Finish(2, n_read=2, carry="flow", edges=True, positions=POSITIONS, cuts=(4,), late=(1, 9)),
         Finish(3, n_moves=7),
     ]
     return WindowTrace(10, (0, 4, 2), (36, 48), 4, events, finishes)
@@ -129,12 +131,24 @@ def test_labels_from_what_was_not_done_are_refused(change: Callable[[Stored], No
     [
         set_to("finishes", 1, "late", value=[10]),
         set_to("finishes", 1, "late", value=[-1]),
-        set_to("finishes", 1, "gap", value=0.5),
-        set_to("finishes", 1, "gap", value=float("nan")),
+        set_to("finishes", 1, "cuts", value=[10]),
     ],
 )
 def test_labels_of_frames_that_are_not_there_are_refused(change: Callable[[Stored], None]) -> None:
     assert refusal(change) == "labels of frames that are not there"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_to("finishes", 1, "positions", 3, value=0.5),
+        set_to("finishes", 1, "positions", 9, value=float("nan")),
+        set_to("finishes", 1, "positions", 9, value=float("inf")),
+        set_to("finishes", 1, "positions", value=[0.0, 1.0]),
+    ],
+)
+def test_positions_that_do_not_rise_are_refused(change: Callable[[Stored], None]) -> None:
+    assert refusal(change) == "positions that do not rise, or not one for each frame"
 
 
 def test_budgets_that_do_not_rise_are_refused() -> None:
@@ -162,6 +176,9 @@ def test_an_end_with_a_field_too_many_is_refused() -> None:
     assert refusal(set_to("finishes", 1, "speed", value=1)).startswith("an end must have carry, ")
 
 
-@pytest.mark.parametrize(("name", "value"), [("n_events", "two"), ("n_moves", "many"), ("gap", "far"), ("late", ["x"])])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_events", "two"), ("n_moves", "many"), ("positions", ["far"]), ("cuts", ["x"]), ("late", ["x"])],
+)
 def test_an_end_whose_fields_are_no_numbers_is_refused(name: str, value: Any) -> None:
     assert refusal(set_to("finishes", 1, name, value=value))

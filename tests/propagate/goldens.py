@@ -18,8 +18,8 @@ from budgetseg.propagate.cells import confidence_of, grey_cells, reduced, step_f
 from budgetseg.propagate.chains import chains_to
 from budgetseg.propagate.edges import paint_edges
 from budgetseg.propagate.fusion import Fused, Source, confidence_at, dominant, fuse
-from budgetseg.propagate.gaps import change
 from budgetseg.propagate.paint import paint
+from budgetseg.propagate.timeline import change
 from budgetseg.types import UInt8
 from tests.propagate.arrays import SETTINGS, chain, grey, probabilities, source
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from budgetseg.propagate.cells import confidence_of, top_classes
-from budgetseg.propagate.fusion import Source, confidence_at, dominant, fuse, n_neighbours, neighbours
+from budgetseg.propagate.fusion import Source, confidence_at, dominant, fuse, n_sources, neighbours
 from budgetseg.propagate.paint import paint
+from budgetseg.propagate.timeline import Timeline
 from budgetseg.types import Float32
 from tests.propagate.arrays import SETTINGS, grey, interpolated, probabilities, sampled, source, trust_in
 
@@ -19,46 +20,66 @@ STILL = np.zeros((*SHAPE, 2), np.float32)
 # Which key frames a frame is fused from
 
 
-def test_a_frame_fuses_the_nearest_key_frame_on_each_side_and_all_within_reach() -> None:
-    found = neighbours([[0, 2, 10]], 12, reach=3)
-    assert found[0] == found[1] == [(0, 0), (0, 2)]
+def even(n_frames: int, cuts: Sequence[int] = (), step: float = 1.0) -> Timeline:
+    """Frames that lie evenly."""
+    return Timeline.of([step * t for t in range(n_frames)], cuts)
+
+
+def test_a_frame_fuses_the_nearest_key_frame_on_each_side() -> None:
+    found = neighbours([[0, 2, 10]], even(12), reach=3)
+    assert found[1] == [(0, 0), (0, 2)]
     assert found[6] == [(0, 2), (0, 10)]
-    assert found[10] == [(0, 10)]
     assert found[11] == [(0, 10)]
 
 
+def test_a_key_frame_fuses_itself_and_those_beside_it_within_reach() -> None:
+    found = neighbours([[0, 2, 10]], even(12), reach=3)
+    assert found[0] == found[2] == [(0, 0), (0, 2)]
+    assert found[10] == [(0, 10)]
+    assert neighbours([[0, 2, 10]], even(12, step=2.0), reach=3)[2] == [(0, 2)]
+
+
 def test_of_a_cheaper_network_only_key_frames_within_reach_count() -> None:
-    found = neighbours([[4, 5], [0, 9]], 10, reach=3)
-    assert found[5] == [(0, 4), (0, 5), (1, 0), (1, 9)]
+    found = neighbours([[4, 5], [0, 9]], even(10), reach=3)
+    assert found[6] == [(0, 5), (1, 0), (1, 9)]
     assert found[0] == [(1, 0)]
 
 
 def test_the_dearest_network_is_the_dearest_that_was_asked() -> None:
-    found = neighbours([[0, 9], []], 10, reach=1)
+    found = neighbours([[0, 9], []], even(10), reach=1)
     assert found[5] == [(0, 0), (0, 9)]
 
 
-def test_where_nothing_is_within_reach_a_key_frame_uses_itself_alone_and_others_the_nearest_of_every_network() -> None:
-    found = neighbours([[0, 1, 4, 5], [0, 9]], 10, reach=0)
-    assert found[0] == [(0, 0), (1, 0)]
-    assert found[4] == [(0, 4)]
-    assert found[2] == [(0, 1), (0, 4), (1, 0), (1, 9)]
-    assert found[7] == [(0, 5), (1, 0), (1, 9)]
+def test_nothing_is_fused_across_a_cut() -> None:
+    found = neighbours([[2, 6], [9]], even(12, cuts=[5]), reach=100)
+    assert all(own == [(0, 2)] for own in found[:5])
+    assert all(set(own) <= {(0, 6), (1, 9)} for own in found[5:])
+    assert found[7] == [(0, 6), (1, 9)]
 
 
-def test_every_frame_has_a_neighbour_as_soon_as_there_is_one_key_frame() -> None:
+def test_a_shot_that_no_network_has_seen_takes_the_nearest_key_frame_alone() -> None:
+    found = neighbours([[2], [8]], even(12, cuts=[4, 8]), reach=100)
+    assert found[4] == [(0, 2)]
+    assert found[6] == found[7] == [(1, 8)]
+
+
+@pytest.mark.parametrize("cuts", [(), (4,), (3, 4, 9)])
+@pytest.mark.parametrize("keys", [([7], []), ([], [7]), ([3], [7]), ([3, 7], [0, 7])])
+def test_every_frame_has_a_neighbour_as_soon_as_there_is_one_key_frame(
+    keys: tuple[list[int], list[int]], cuts: tuple[int, ...]
+) -> None:
     for reach in (0, 1, 3):
-        for keys in ([[7], []], [[], [7]], [[3], [7]]):
-            assert all(neighbours(keys, 12, reach))
+        assert all(neighbours(keys, even(12, cuts), reach))
 
 
-@pytest.mark.parametrize("reach", [0, 1, 2, 3])
-@pytest.mark.parametrize("frames_per_key", [1, 1.5, 2, 3.1, 3.5, 4, 8, 20])
-def test_how_many_neighbours_there_are_is_about_predicted(reach: int, frames_per_key: float) -> None:
+@pytest.mark.parametrize("step", [0.5, 1.0, 10.0])
+@pytest.mark.parametrize("frames_per_key", [1, 1.5, 2, 3.1, 8, 400])
+def test_no_more_is_fused_than_is_predicted_and_not_much_less(step: float, frames_per_key: float) -> None:
     keys = [round(key) for key in np.arange(0, 401, frames_per_key)]
-    found = neighbours([keys], 401, reach)
-    n_sources = sum(len(own) for t, own in enumerate(found) if own != [(0, t)])
-    assert n_neighbours(frames_per_key, reach) == pytest.approx(n_sources / 401, rel=0.2)
+    found = neighbours([keys], even(401, step=step), reach=3)
+    n_found = sum(map(len, found))
+    predicted = n_sources(401, len(keys))
+    assert 0.3 * predicted <= n_found <= predicted
 
 
 # What is fused

@@ -56,8 +56,8 @@ class FrameCosts:
         return f"frames {work}"
 
     def look_s(self, n_frames: int) -> float:
-        """To compare so many frames with those before them; one thread does."""
-        return self.prices.predict(self.key("looking"), n_frames * self.n_pixels)
+        """To compare so many frames with those before them."""
+        return self._shared_s("looking", n_frames * self.n_pixels)
 
     def flow_s(self, n_pairs: int) -> float:
         """To find the flow between so many pairs of frames."""

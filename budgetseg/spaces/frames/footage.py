@@ -227,35 +227,41 @@ class Footage:
     # What has changed
 
     def timeline(self, carry: str) -> Timeline:
-        """Positions of all frames of the window, by what changes along flow, or without it where labels are copied."""
-        at = carry, len(self.frames)
+        """Positions of all frames of the window, by what is known: change along flow, plain change, or the rate."""
+        known_by = ""
+        if self.frames and self._looked == len(self.frames):
+            known_by = COPY
+        if carry == FLOW and self.frames and not self.n_pairs():
+            known_by = FLOW
+        at = known_by, len(self.frames) if known_by else 0
         if at not in self._timelines:
-            self._timelines[at] = self._measure(carry)
+            self._timelines[at] = self._measure(known_by)
         return self._timelines[at]
 
     def step(self, carry: str) -> float:
         """The mean distance between neighbouring frames, as far as it is known."""
-        if self._looked < len(self.frames) or not self.frames:
-            return self._space.settings.distances.by_rate(self._rate)
-        if carry == FLOW and self.n_pairs():
+        if carry == FLOW and self._looked == len(self.frames) and self.n_pairs():
             return self._space.settings.flow_share * self.timeline(COPY).step
         return self.timeline(carry).step
 
-    def look(self) -> None:
-        """Compare neighbouring frames as they are, which takes little time and shows cuts."""
+    def look(self, end_s: float) -> None:
+        """Compare neighbouring frames as they are, which shows cuts; not where that takes much of the time left."""
         n_new = len(self.frames) - self._looked
-        if not n_new:
-            return
         clock = self._account.clock
         began_s = clock.now_s()
-        self.timeline(COPY)
+        price_s = self._costs.look_s(n_new)
+        if not n_new or price_s > self._space.settings.look_share * (end_s - began_s):
+            return
+        for_each(self.numbers(), self.grey, self._costs.threads)
+        for pair in pairwise(self.numbers()):
+            self._change(COPY, pair)
         self._looked = len(self.frames)
-        clock.charge(self._costs.look_s(n_new))
+        clock.charge(price_s)
         self._costs.book(self._account, "looking", n_new * self._costs.n_pixels, clock.now_s() - began_s)
 
     def _measure(self, carry: str) -> Timeline:
         settings, numbers = self._space.settings.distances, self.numbers()
-        if not numbers:
+        if not carry:
             return settings.unknown(self.n_frames, self._rate)
         changes = [self._change(carry, pair) for pair in pairwise(numbers)]
         return settings.timeline(self.n_frames, numbers, changes)

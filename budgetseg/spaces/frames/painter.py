@@ -11,6 +11,7 @@ from budgetseg.propagate.edges import paint_edges
 from budgetseg.propagate.fusion import Fused, Source, confidence_at, dominant, fuse
 from budgetseg.propagate.order import spread
 from budgetseg.propagate.paint import paint
+from budgetseg.propagate.timeline import Timeline
 from budgetseg.spaces.frames.costs import COPY, FrameCosts
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.ledger import Account
@@ -32,6 +33,7 @@ class Painter:
     Parameters
     ----------
     space, account, costs, state : of the window
+    timeline : where its frames lie
     n_frames : to paint
     end_s : when all must be done
 
@@ -46,6 +48,7 @@ class Painter:
         account: Account,
         costs: FrameCosts,
         state: "FrameState",
+        timeline: Timeline,
         n_frames: int,
         end_s: float,
     ) -> None:
@@ -54,6 +57,8 @@ class Painter:
         self._account = account
         self._costs = costs
         self._state = state
+        self._footage = state.footage
+        self._timeline = timeline
         self._n_frames = n_frames
         self._end_s = end_s
         self._spent_s = {"fusing": 0.0, "pixels": 0.0, "edges": 0.0}
@@ -67,7 +72,7 @@ class Painter:
         """Write labels to `out` (T, H, W); the frames for which there was no time, those in `skip` among them."""
         if carry == COPY:
             return self._paint_keys(edges, out, skip)
-        fused = self._state.fusion_neighbours()[: self._n_frames]
+        fused = self._state.fusion_neighbours(self._timeline)[: self._n_frames]
         chains = self._chains(fused)
         n_each = sum(map(len, fused)) / max(len(fused), 1)
 
@@ -135,7 +140,7 @@ class Painter:
             self.confidence[t] = own.confidence
         else:
             answer = fuse(self._grey(t), self._sources(t, fused, chains), self._space.settings.propagation)
-            network, nearest = min(fused, key=lambda one: abs(one[1] - t))
+            network, nearest = min(fused, key=lambda pair: self._timeline.distance(pair[1], t))
             prediction = self._state.predictions[network][nearest]
             self.confidence[t] = confidence_at(answer.probabilities, prediction.confidence, chains[nearest][t])
             self._clock.charge(self._costs.fuse_s(len(fused)))
@@ -143,7 +148,7 @@ class Painter:
         self._paint(t, answer, edges, out)
 
     def _paint(self, t: int, answer: Fused, edges: bool, out: UInt8) -> None:
-        began_s, frame = self._clock.now_s(), self._state.frames.get(t)
+        began_s, frame = self._clock.now_s(), self._footage.frames.get(t)
         self._clock.charge(self._costs.paint_s(1))
         if edges and frame is not None:
             paint_edges(*answer, frame, out, self._space.settings.propagation)
@@ -159,19 +164,19 @@ class Painter:
     def _sources(self, t: int, fused: Neighbours, chains: Mapping[int, Mapping[int, Float32]]) -> list[Source]:
         settings, state = self._space.settings.propagation, self._state
         asked = [network for network, own in enumerate(state.predictions) if own]
-        is_read = t in state.frames
+        is_read = t in self._footage.frames
         blank = np.zeros(self._space.cells, np.float32)
         sources = []
         for network, key in fused:
             own = state.predictions[network][key]
             weaker = settings.weaker ** (len(asked) - 1 - asked.index(network))
-            weight = weaker / (state.gap * abs(key - t) + settings.near)
-            grey = state.grey(key) if is_read else blank  # a frame that was not read looks like any other
+            weight = weaker / (self._timeline.distance(key, t) + settings.near)
+            grey = self._footage.grey(key) if is_read else blank  # a frame that was not read looks like any other
             sources.append(Source(own.probabilities, own.top, grey, chains[key][t], weight))
         return sources
 
     def _grey(self, t: int) -> Float32:
-        return self._state.grey(t) if t in self._state.frames else np.zeros(self._space.cells, np.float32)
+        return self._footage.grey(t) if t in self._footage.frames else np.zeros(self._space.cells, np.float32)
 
     def _chains(self, fused: Sequence[Neighbours]) -> Mapping[int, Mapping[int, Float32]]:
         """To each key frame, from each frame that is fused from it."""
@@ -180,7 +185,7 @@ class Painter:
             for _, key in own:
                 first, last = ends.get(key, (key, key))
                 ends[key] = min(first, t), max(last, t)
-        steps, chains = self._state.steps(), dict[int, Mapping[int, Float32]]()
+        steps, chains = self._footage.steps(), dict[int, Mapping[int, Float32]]()
 
         def chain(key: int) -> None:
             chains[key] = chains_to(key, *ends[key], steps, self._space.cells)
@@ -191,12 +196,12 @@ class Painter:
 
     def _copy(self, done: Sequence[int], others: Sequence[int], out: UInt8) -> None:
         """Give frames the labels of the nearest that was painted."""
-        places, began_s = np.array(done, np.int64), self._clock.now_s()
+        began_s = self._clock.now_s()
+        nearest = self._timeline.nearest(done)
 
         def copy(t: int) -> None:
-            nearest = int(places[np.argmin(np.abs(places - t))])
-            out[t] = out[nearest]
-            self.confidence[t] = self.confidence[nearest]
+            out[t] = out[nearest[t]]
+            self.confidence[t] = self.confidence[nearest[t]]
 
         for_each(others, copy, self._costs.threads)
         if others:
@@ -211,25 +216,24 @@ class Painter:
         networks: UInt8 = np.zeros(shape, np.uint8)
         if carry == COPY:
             best = {t: network for network, own in enumerate(self._state.predictions) for t in own}
-            done = np.array(sorted(best.keys() - set(late)), np.int64)
+            nearest = self._timeline.nearest(sorted(best.keys() - set(late)))
             for t in range(self._n_frames):
-                nearest = int(done[np.argmin(np.abs(done - t))])
-                key_frames[t] = nearest
-                networks[t] = best[nearest]
+                key_frames[t] = nearest[t]
+                networks[t] = best[int(nearest[t])]
             return {"key_frames": key_frames, "networks": networks}
-        fused = self._state.fusion_neighbours()[: self._n_frames]
+        fused = self._state.fusion_neighbours(self._timeline)[: self._n_frames]
         chains = self._chains(fused)
-        painted = np.array(sorted(set(range(self._n_frames)) - set(late)), np.int64)
-        for t in painted.tolist():
+        painted = sorted(set(range(self._n_frames)) - set(late))
+        for t in painted:
             sources = self._sources(t, fused[t], chains)
             top = fuse(self._grey(t), sources, self._space.settings.propagation).top
             which = dominant(self._grey(t), top, sources, self._space.settings.propagation)
             key_frames[t] = np.array([key for _, key in fused[t]], np.int32)[which]
             networks[t] = np.array([network for network, _ in fused[t]], np.uint8)[which]
+        nearest = self._timeline.nearest(painted)
         for t in late:
-            nearest = int(painted[np.argmin(np.abs(painted - t))])
-            key_frames[t] = key_frames[nearest]
-            networks[t] = networks[nearest]
+            key_frames[t] = key_frames[nearest[t]]
+            networks[t] = networks[nearest[t]]
         return {"key_frames": key_frames, "networks": networks}
 
     def _note(self, stage: str, work: float, seconds: float) -> None:

@@ -104,6 +104,7 @@ def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses
     losses : what distances cost
     """
     mean = distance * (frames_per_key - 1 / frames_per_key) / 4  # from a frame to the nearest of even key frames
-    lost = losses.most * (1 - math.exp(-losses.rate * mean / losses.most))
+    most = losses.most * (1 - 1 / frames_per_key)  # key frames lose nothing
+    lost = most * (1 - math.exp(-losses.rate * mean / most)) if most > 0 else 0.0
     skipped = losses.skipped * distance * (stride - 1) if carry == FLOW else 0.0
     return lost + skipped + (losses.alone if carry == COPY else 0.0)

@@ -1,24 +1,23 @@
-"""Which network to ask about which frame next: key frames spread evenly, then the frames between them."""
+"""Which network to ask about which frame next: key frames that cover what changes, then the frames between them."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from budgetseg.engine.plan import Plan
-from budgetseg.propagate.order import fill, key_frames, spread
+from budgetseg.propagate.order import fill, medians, spread
 from budgetseg.types import NOTHING, Action, Batch
 
 if TYPE_CHECKING:
     from budgetseg.spaces.frames.state import FrameState
 
-__all__ = ["EvenSpread"]
+__all__ = ["Coverage"]
 
 
-class EvenSpread:
-    """A rule: the network and the number of key frames that promise most, evenly spread.
+class Coverage:
+    """A rule: the network and the number of key frames that promise most, spread evenly along the timeline.
 
-    It plans when the first action is due, and once more when the first predictions have shown what a network costs, or
+    Where little changes from frame to frame, key frames lie far from each other; every shot is a stretch of its own. It
+    plans when the first action is due, and once more when the first predictions have shown what a network costs, or
     when one has failed. When all frames were asked about, dearer networks follow.
     """
 
@@ -68,9 +67,9 @@ class EvenSpread:
 
         Where nothing is known yet and nothing fits, the cheapest network is asked, and cut off when time is up.
         """
-        left, read = state.networks_left(), state.read_frames()
+        left = state.networks_left()
         seen = sorted(set[int]().union(*(state.asked(k) for k in left)))
-        frame = next(iter(fill(read, seen)), None)
+        frame = next(fill(state.footage.numbers(), seen, state.timeline().positions), None)
         if frame is None:
             return NOTHING
         cheaper = [Action(frame, k) for k in reversed(left) if k < network]
@@ -81,20 +80,22 @@ class EvenSpread:
 
     def _order(self, state: "FrameState", plan: Plan) -> Iterator[Action]:
         """First what was planned, then the frames between, then what dearer networks would tell."""
-        read = state.read_frames()
+        read = state.footage.numbers()
+        positions = state.timeline().positions
         left = state.networks_left()
         first = next((k for k in left if state.names[k] == plan.network), left[0])
         for network in [k for k in left if k >= first]:
             asked = state.asked(network)
             keys = self._keys(state, read, plan, asked) if network == first else []
-            for frame in (*keys, *fill(read, sorted({*asked, *keys}))):
+            for frame in (*keys, *fill(read, sorted({*asked, *keys}), positions)):
                 yield Action(frame, network)
 
     def _keys(self, state: "FrameState", read: list[int], plan: Plan, asked: set[int]) -> list[int]:
         """Key frames of a plan, in an order of which every beginning is spread; none beside those asked before."""
         if len(asked) > state.threads:
             return []
-        ideal, places = key_frames(state.n_frames, plan.n_keys), np.array(read)
-        keys = dict.fromkeys(int(places[np.argmin(np.abs(places - ideal[k]))]) for k in spread(len(ideal)))
-        near = 0.5 * state.n_frames / plan.n_keys
-        return [key for key in keys if all(abs(key - other) > near for other in asked)]
+        positions = state.timeline().positions
+        places = [read[k] for k in medians(positions[read], min(plan.n_keys, len(read)))]
+        near = 0.5 * (positions[-1] - positions[0]) / plan.n_keys
+        keys = [places[k] for k in spread(len(places))]
+        return [key for key in keys if all(abs(positions[key] - positions[other]) > near for other in asked)]

@@ -47,6 +47,7 @@ class FrameSettings:
     shortest_window : frames of a window, at least
     flow_share : distance between neighbouring frames along flow, as a share of that without, until flow was found.
         Median over training videos and film
+    look_share : share of the time that is left that comparing frames may take
     telling : share of a window that must be read before it is clear that there is no time to decode all of it
     clearly : times the time that is left that decoding must take then, before frames that need others are left out
     search : share of the time that is left in which a file is looked through for frames that need no others
@@ -59,6 +60,7 @@ class FrameSettings:
     window_bytes: int = 400_000_000
     shortest_window: int = 8
     flow_share: float = 0.3
+    look_share: float = 0.1
     telling: float = 0.125
     clearly: float = 1.25
     search: float = 0.25

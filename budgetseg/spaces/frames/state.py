@@ -1,27 +1,25 @@
-"""What is known of one window of a video: frames, predictions about some, flow, and labels made of it."""
+"""What is known of one window of a video: its footage, predictions about some frames, and labels made of them."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from budgetseg.engine.loop import LATE, Outcome
 from budgetseg.engine.plan import STRIDES, Plan
-from budgetseg.engine.threads import for_each
 from budgetseg.engine.trace import Finish, WindowTrace
 from budgetseg.engine.window import Window
-from budgetseg.propagate.cells import confidence_of, grey_cells, reduced, step_flow, top_classes
+from budgetseg.propagate.cells import confidence_of, top_classes
 from budgetseg.propagate.fusion import neighbours
-from budgetseg.propagate.gaps import change
-from budgetseg.propagate.order import spread
+from budgetseg.propagate.timeline import Timeline
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
+from budgetseg.spaces.frames.footage import Footage
 from budgetseg.spaces.frames.painter import Painter
 from budgetseg.spaces.frames.plan import Options, choose
-from budgetseg.spaces.frames.policy import EvenSpread
+from budgetseg.spaces.frames.policy import Coverage
 from budgetseg.timing.deadline import Cuttable, LateError
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.margins import Margins
@@ -71,10 +69,8 @@ class FrameState:
     Attributes
     ----------
     plan : what is done, now that frames were read
-    frames : by number in the window, those that were read
-    read : their numbers, in the order in which they were read
+    footage : the frames that were read, their flow and what has changed between them
     predictions : of each network, by number of the frame
-    gap : how far apart neighbouring frames lie, in frames of usual video
     threads : that work; one under a simulated clock
     """
 
@@ -88,10 +84,11 @@ class FrameState:
         explain: bool = False,
     ) -> None:
         self.plan = plan
-        self.frames: dict[int, UInt8] = {}
-        self.read: list[int] = []
         self.predictions: list[dict[int, Prediction]] = [{} for _ in space.networks]
-        self.gap = space.settings.gaps.by_rate(rate)
+        # A simulated run is decided by one thread, so that it repeats.
+        self.threads = 1 if account.clock.is_simulated else space.threads
+        self._costs = space.costs(plan.size[0] * plan.size[1], self.threads)
+        self.footage = Footage(space, window, rate, account, self._costs)
         self._space = space
         self._window = window
         self._account = account
@@ -100,16 +97,8 @@ class FrameState:
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
         self._cut_off: set[int] = set()
-        self._flows: dict[tuple[int, int], Float32] = {}
-        self._small: dict[int, UInt8] = {}
-        self._greys: dict[int, Float32] = {}
-        self._has_looked = False
-        self._fused: list[list[tuple[int, int]]] = []
-        self._fused_at: tuple[int, float] | None = None
-        self._policy = EvenSpread()
-        # A simulated run is decided by one thread, so that it repeats.
-        self.threads = 1 if account.clock.is_simulated else space.threads
-        self._costs = space.costs(plan.size[0] * plan.size[1], self.threads)
+        self._fusion: tuple[int, Timeline, list[list[tuple[int, int]]]] | None = None
+        self._policy = Coverage()
 
     # What the policy asks
 
@@ -139,10 +128,6 @@ class FrameState:
         """Actions that were begun, and have not come to an end."""
         return sum(map(len, self._asked)) - self.n_predictions
 
-    def read_frames(self) -> list[int]:
-        """Numbers of the frames that were read, rising."""
-        return sorted(self.frames)
-
     def networks_left(self) -> list[int]:
         """Numbers of the networks that have not failed, from the cheapest to the dearest."""
         return [k for k in range(len(self.names)) if k not in self._dropped]
@@ -158,6 +143,10 @@ class FrameState:
     def price_s(self, action: Action) -> float:
         """Predicted seconds of an action, on its thread."""
         return self._costs.network_s(self.names[action.source])
+
+    def timeline(self) -> Timeline:
+        """Where the frames of the window lie, by the way in which predictions are carried."""
+        return self.footage.timeline(self.plan.carry or COPY)
 
     def plan_keys(self, left_s: float) -> Plan:
         """The network and the number of key frames that promise most, where so many seconds are left to ask."""
@@ -176,18 +165,15 @@ class FrameState:
     def prepare(self, end_s: float, last_s: float) -> bool:
         """Read frames and find flow, with labels due at `end_s`; False where there is no time for any."""
         self._policy.begin()
-        plan = self._choose(end_s, 1.0) or self._choose(end_s, 1 / self.margins.decode_doubt)
-        is_hopeless = plan is None and self._choose(last_s, 1 / self.margins.decode_doubt) is None
-        if is_hopeless and self._leave_out(range(len(self._window.span)), last_s):
-            plan = self._choose(end_s, 1.0)
-        stride = self._longest_stride() if plan is None else plan.stride
-        self._read(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
-        if not self.frames:
+        stride = self._stride(end_s, last_s)
+        self.footage.read_every(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
+        if not self.footage.frames:
             return False
+        self.footage.look(end_s)
         least = replace(self.plan, carry=COPY, edges=False)
         plan = self._choose(end_s, 0.0) or least
         if plan.carry == FLOW:
-            if self.find_flow(end_s - self._least_s(end_s)):
+            if self.footage.find_flow(end_s - self._least_s(end_s)):
                 plan = self._choose(end_s, 0.0) or least  # it may have taken longer than planned
             else:
                 self._account.ledger.note("no time to find flow: labels are copied from the nearest key frames")
@@ -197,49 +183,33 @@ class FrameState:
 
     def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Any = None) -> None:  # noqa: ARG002
         """Read the first `n_read` frames that another run has read."""
-        wanted = [t for t in earlier.read[:n_read] if t not in self.frames]
-        reader, first = self._window.reader, self._window.span.start
-        numbers = sorted(first + t for t in wanted)
-        if wanted and numbers[-1] - numbers[0] != len(numbers) - 1 and reader.may_leave_out:
-            reader.leave_out(self._window.span)  # as that run did
-        for number, pixels in reader.read(numbers):
-            self.frames[number - first] = pixels
-        self.read += wanted
+        self.footage.read_again(earlier.read[:n_read])
 
-    def _longest_stride(self) -> int:
+    def _stride(self, end_s: float, last_s: float) -> int:
+        """Every how many frames to read one, with labels due at `end_s`, and at `last_s` by the largest budget."""
+        doubt = 1 / self.margins.decode_doubt
+        plan = self._choose(end_s, 1.0) or self._choose(end_s, doubt)
+        is_hopeless = plan is None and self._choose(last_s, doubt) is None
+        if is_hopeless and self.footage.leave_out(range(len(self._window.span)), last_s):
+            plan = self._choose(end_s, 1.0)
+        if plan is not None:
+            return plan.stride
         return STRIDES[-1] if self._window.reader.can_skip else 1
 
-    def _strides(self) -> Sequence[int]:
-        reader = self._window.reader
-        if reader.alone is not None:
-            n = len(self._missing(1)) + len(self.frames)
-            return [max(1, len(self._window.span) // max(n, 1))]
-        if not reader.can_skip:
-            return STRIDES[:1]
-        return STRIDES if not self.frames else [stride for stride in STRIDES if self.plan.stride % stride == 0]
-
     def _options(self, decoding: float = 0.0) -> Options:
-        reader, prices = self._window.reader, self._space.prices
-        strides = self._strides() if decoding else [self.plan.stride]
-        missing = {stride: len(self._missing(stride)) for stride in strides} if decoding else {}
-        n_pairs = {stride: self._n_pairs(stride if decoding else None) for stride in strides}
-        is_sparse = reader.alone is not None and strides[0] > STRIDES[-1]
+        footage = self.footage
+        strides = footage.strides(self.plan.stride) if decoding else [self.plan.stride]
         return Options(
             len(self._window.span),
             self.plan.size,
             [self.names[k] for k in self.networks_left()],
-            {self.names[k]: len(own) for k, own in enumerate(self.predictions) if own},
+            {self.names[k]: len(known) for k, known in enumerate(self.predictions) if known},
             strides,
-            (COPY,) if is_sparse else (FLOW, COPY),
-            {stride: decoding * reader.predict_s(prices, n) for stride, n in missing.items()},
-            n_pairs,
-            self.gap,
+            (COPY,) if footage.is_sparse else (FLOW, COPY),
+            {stride: decoding * footage.read_s(stride) for stride in strides} if decoding else {},
+            {stride: footage.n_pairs(stride if decoding else None) for stride in strides},
+            {carry: footage.step(carry) for carry in (FLOW, COPY)},
         )
-
-    def _n_pairs(self, stride: int | None) -> int:
-        """Pairs of neighbours without flow, once every so many frames were read; of those that are there for None."""
-        there = sorted({*self.frames, *(self._missing(stride) if stride else ())})
-        return sum(pair not in self._flows for pair in pairwise(there))
 
     def _choose(self, end_s: float, decoding: float) -> Plan | None:
         """The best plan from now on, if decoding costs so many times what is known of it."""
@@ -254,139 +224,6 @@ class FrameState:
         kept_s = margins.reserve_s(end_s - self._began_s, self._space.prices.slowdown.waiting)
         return margins.action * ask_s + margins.finish * copying_s + kept_s
 
-    def _missing(self, stride: int) -> list[int]:
-        """Frames to read so that there is one every so many, and the last; coarse to fine where any order will do."""
-        n, reader, first = len(self._window.span), self._window.reader, self._window.span.start
-        if reader.alone is not None:
-            return [
-                number - first
-                for number in reader.alone
-                if first <= number < first + n and number - first not in self.frames
-            ]
-        wanted = sorted({*range(0, n, stride), n - 1})
-        if reader.can_skip:
-            wanted = [wanted[k] for k in spread(len(wanted))]
-        return [t for t in wanted if t not in self.frames]
-
-    def _read(self, stride: int, until_s: float, last_s: float) -> None:
-        """Read every so many frames, as long as there is time to label them.
-
-        Where there is no time for all even at the largest budget, which ends reading at `last_s`, only frames are read
-        from then on that decode without others.
-        """
-        wanted = self._missing(stride)
-        n_read, is_late = self._read_some(wanted, until_s, last_s)
-        reader = self._window.reader
-        rest = range(max(self.read, default=-1) + 1, len(self._window.span))
-        if n_read < len(wanted) and not is_late:
-            self._leave_out(rest, until_s)
-            self._read_some(self._missing(stride), until_s, last_s)
-        if reader.alone is not None:
-            self._account.ledger.note("no time to decode all frames: only those that need no others were read")
-
-    def _read_some(self, wanted: Sequence[int], until_s: float, last_s: float) -> tuple[int, bool]:
-        """Read frames until a time, or until it is clear that there is no time for all of them by `last_s`.
-
-        How many were read, and whether there is no time for another one.
-        """
-        reader, clock, first = self._window.reader, self._account.clock, self._window.span.start
-        began_s, n_before, n, is_late = clock.now_s(), reader.n_decoded, 0, False
-        settings = self._space.settings
-        for n, (number, pixels) in enumerate(
-            reader.read([first + t for t in wanted], lambda: clock.now_s() > until_s), 1
-        ):
-            self.frames[number - first] = pixels
-            self.read.append(number - first)
-            clock.charge(reader.predict_s(self._space.prices, 1))
-            now_s = clock.now_s()
-            frame_s = (now_s - began_s) / n
-            if n < len(wanted) and now_s + frame_s > until_s:
-                is_late = True
-                break
-            rest_s = frame_s * (len(wanted) - n)
-            is_telling = reader.may_leave_out and n >= settings.telling * len(wanted)
-            if is_telling and now_s + rest_s / settings.clearly > last_s:
-                break
-        n_decoded = reader.n_decoded - n_before
-        if n_decoded:
-            self._account.book("decode", reader.work(n_decoded), clock.now_s() - began_s, reader.key)
-        is_late |= n < len(wanted) and clock.now_s() > until_s
-        if is_late:
-            self._account.ledger.note(f"reading took too long: {len(wanted) - n} frames were left out")
-        return n, is_late
-
-    def _leave_out(self, numbers: range, end_s: float) -> bool:
-        """Whether from now on only frames are read that decode without others, since some of these do."""
-        reader, clock, first = self._window.reader, self._account.clock, self._window.span.start
-        if not reader.may_leave_out:
-            return False
-        until_s = clock.now_s() + self._space.settings.search * (end_s - clock.now_s())
-        return reader.leave_out(range(first + numbers.start, first + numbers.stop), lambda: clock.now_s() > until_s)
-
-    def find_flow(self, until_s: float) -> bool:
-        """Find flow between neighbouring frames, and how far apart they lie; whether there was time."""
-        pairs = [pair for pair in pairwise(self.read_frames()) if pair not in self._flows]
-        if pairs:
-            clock, began_s = self._account.clock, self._account.clock.now_s()
-            n_done = self._find_flows(pairs, until_s)
-            self._costs.book(self._account, "flow", n_done * self._costs.flow_work, clock.now_s() - began_s)
-            if n_done < len(pairs):
-                return False
-        self._look()
-        return True
-
-    def _find_flows(self, pairs: Sequence[tuple[int, int]], until_s: float) -> int:
-        """Find flow as long as there is time for one more, and it is not clear that there is none for all; how many."""
-        clock, settings, price_s = self._account.clock, self._space.settings, self._costs.flow_s(1)
-        n_begun, n_done, spent_s = 0, 0, 0.0
-
-        def find(pair: tuple[int, int]) -> None:
-            nonlocal n_done, spent_s
-            before_s = clock.now_s()
-            self._flow(pair)
-            clock.charge(price_s)
-            spent_s += clock.now_s() - before_s
-            n_done += 1
-
-        def fits() -> bool:
-            nonlocal n_begun
-            each_s = max(self.threads * price_s, spent_s / max(n_done, 1))
-            rest_s = each_s * (len(pairs) - n_begun) / self.threads
-            is_telling = n_done >= settings.telling * len(pairs)
-            n_begun += 1
-            if clock.now_s() + each_s > until_s:
-                return False
-            return not is_telling or clock.now_s() + rest_s / settings.clearly <= until_s
-
-        return for_each(pairs, find, self.threads, fits)
-
-    def _flow(self, pair: tuple[int, int]) -> None:
-        """Flow from the later of two frames to the earlier, for each frame between them."""
-        earlier, later = (self._reduced(number) for number in pair)
-        flow = step_flow(later, earlier, self._space.cells, fine=True)
-        self._flows[pair] = flow / np.float32(pair[1] - pair[0])
-
-    def _look(self) -> None:
-        """Find out how far apart frames lie, once, by what has changed between some."""
-        pairs = sorted(self._flows)
-        if self._has_looked or not pairs:
-            return
-        self._has_looked = True
-        some = pairs[:: -(-len(pairs) // self._space.settings.looked_at)]
-        changes = [self._change(pair) for pair in some]
-        self.gap = self._space.settings.gaps.by_changes(changes, float(np.mean(np.diff(some))))
-
-    def _change(self, pair: tuple[int, int]) -> float:
-        step = self._flows[pair] * np.float32(pair[1] - pair[0])
-        return change(self.grey(pair[1]), self.grey(pair[0]), step)
-
-    def _reduced(self, number: int) -> UInt8:
-        small = self._small.get(number)
-        if small is None:
-            small = reduced(self.frames[number], self._space.settings.propagation.flow_pixels)
-            self._small[number] = small
-        return small
-
     # Algorithm 1
 
     def choose(self, left_s: float) -> Batch:
@@ -400,10 +237,13 @@ class FrameState:
 
     def do(self, batch: Batch) -> Outcome:
         """Run a network on a frame."""
-        (action,), clock = batch.actions, self._account.clock
-        began_s, values, missing = clock.now_s(), None, dict[int, str]()
+        (action,) = batch.actions
+        clock = self._account.clock
+        began_s = clock.now_s()
+        values = None
+        missing: dict[int, str] = {}
         try:
-            values = Prediction.of(self._space.predict(action.source, self.frames[action.place]))
+            values = Prediction.of(self._space.predict(action.source, self.footage.frames[action.place]))
         except LateError:
             missing[0] = LATE
         except Exception as error:  # a user's network may raise anything, and the run must go on
@@ -413,8 +253,10 @@ class FrameState:
 
     def add(self, batch: Batch, outcome: Outcome) -> None:
         """Take in a prediction, and learn what it cost; do without a network that fails."""
-        (action,), spent_s = batch.actions, float(outcome.spent_s[0])
-        network, why = self.names[action.source], outcome.missing.get(0)
+        (action,) = batch.actions
+        spent_s = float(outcome.spent_s[0])
+        network = self.names[action.source]
+        why = outcome.missing.get(0)
         self._asked[action.source].add(action.place)
         prices, key = self._space.prices, self._costs.key(network)
         if why is None:
@@ -439,44 +281,45 @@ class FrameState:
         """Predicted seconds of everything: all frames read, the dearest network on each, labels along edges."""
         n = len(self._window.span)
         read_s = self._window.reader.predict_s(self._space.prices, n)
-        n_sources = n * (2 * int(self._space.settings.propagation.reach / self.gap) + 1)
-        end_s = self._costs.finish_s(n, n, n_sources, FLOW, True)
+        end_s = self._costs.finish_s(n, n, 3 * n, FLOW, True)  # each key frame fuses itself and one on each side
         ask_s = n * self._costs.network_s(self.names[-1]) / self.threads
-        return read_s + self._costs.flow_s(n - 1) + ask_s + end_s
+        return read_s + self._costs.look_s(n) + self._costs.flow_s(n - 1) + ask_s + end_s
 
     def next_s(self) -> float:
-        """Predicted seconds of a prediction by the dearest network for a frame that it has not seen; 0 for none."""
-        left = self.networks_left()
-        if not left or not self.frames:
+        """Predicted seconds of the cheapest network on a frame; 0 where the dearest has seen all frames."""
+        left, frames = self.networks_left(), self.footage.frames
+        if not left or not frames:
             return 0.0
-        is_done = self.frames.keys() <= self.predictions[left[-1]].keys()
-        reader = self._window.reader
-        cheapest_s = self.margins.action * min(self._costs.network_s(self.names[k]) for k in left)
-        return 0.0 if is_done and reader.alone is None else cheapest_s
+        is_done = frames.keys() <= self.predictions[left[-1]].keys()
+        if is_done and self._window.reader.alone is None:
+            return 0.0
+        return self.margins.action * min(self._costs.network_s(self.names[k]) for k in left)
 
     # The end
 
     def finish_s(self) -> float:
         """Predicted seconds from the last prediction to labels of all frames; one is copied while there is none."""
-        n_frames, n_known = len(self._window.span), max(map(len, self.predictions), default=0)
+        n_frames = len(self._window.span)
+        n_known = max(map(len, self.predictions), default=0)
         if not n_known:
             return self._costs.finish_s(n_frames, 1, 0.0, COPY, False)
-        n_sources = float(sum(map(len, self.fusion_neighbours()))) if self.plan.carry == FLOW else 0.0
+        n_sources = 0.0
+        if self.plan.carry == FLOW:
+            n_sources = float(sum(map(len, self.fusion_neighbours(self.timeline()))))
         n_keys = n_known + self.threads
         return self._costs.finish_s(n_frames, n_keys, n_sources, self.plan.carry or COPY, self.plan.edges)
 
-    def fusion_neighbours(self) -> list[list[tuple[int, int]]]:
+    def fusion_neighbours(self, timeline: Timeline) -> list[list[tuple[int, int]]]:
         """(Network, key frame) pairs that each frame is fused from; kept until there is another prediction.
 
         Every decision asks, to know what the end will cost.
         """
-        now = self.n_predictions, self.gap
-        if self._fused_at != now:
-            keys = [sorted(dict(own)) for own in self.predictions]
-            reach = int(self._space.settings.propagation.reach / self.gap)
-            self._fused = neighbours(keys, len(self._window.span), reach)
-            self._fused_at = now
-        return self._fused
+        known = self._fusion  # one tuple: the thread that watches the deadline asks, too
+        if known is None or known[0] != self.n_predictions or known[1] is not timeline:
+            keys = [sorted(dict(seen)) for seen in self.predictions]
+            found = neighbours(keys, timeline, self._space.settings.propagation.reach)
+            known = self._fusion = sum(map(len, keys)), timeline, found
+        return known[2]
 
     def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, FrameEvidence | None]:
         """Carry, fuse and paint; frames for which there is no time are like the nearest that was painted."""
@@ -485,46 +328,36 @@ class FrameState:
             for k in sorted(self._cut_off):
                 self._account.ledger.note(f"{self.names[k]} did not answer in time")
             self._account.ledger.note("the budget is short: prior")
-            return Finish(0, prior=True, n_read=len(self.read)), None
-        if like is not None:
-            self.gap = like.gap
-            if like.carry == FLOW:
-                self._has_looked = True
-                self.find_flow(np.inf)
+            return Finish(0, prior=True, n_read=len(self.footage.read)), None
         carry = self.plan.carry if like is None else like.carry
         edges = self.plan.edges if like is None else like.edges
-        painter = Painter(self._space, self._account, self._costs, self, len(out), end_s)
+        if like is not None and carry == FLOW:
+            self.footage.find_flow(np.inf)
+        timeline = self.timeline() if like is None else Timeline.of(like.positions, like.cuts)
+        painter = Painter(self._space, self._account, self._costs, self, timeline, len(out), end_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
         if late and like is None:
             self._account.ledger.note(f"painting took too long: {len(late)} frames have the labels of the nearest one")
-        finish = Finish(0, n_read=len(self.read), carry=carry, edges=edges, gap=self.gap, late=late)
+        finish = Finish(
+            0,
+            n_read=len(self.footage.read),
+            carry=carry,
+            edges=edges,
+            positions=tuple(timeline.positions[: len(out)].tolist()),
+            cuts=tuple(cut for cut in timeline.cuts if cut < len(out)),
+            late=late,
+        )
         evidence = FrameEvidence(painter.confidence)
         if self._explain:
             with self._account.clock.paused():
                 evidence = replace(evidence, **painter.explain(carry, late))
         return finish, evidence
 
-    def steps(self) -> list[Float32]:
-        """Flow from each frame but the first to the one before; even over a gap, and none after the last read."""
-        steps: list[Float32] = []
-        for a, b in pairwise(self.read_frames()):
-            steps += [self._flows[a, b]] * (b - a)
-        still = np.zeros((*self._space.cells, 2), np.float32)
-        first = min(self.frames)
-        return [still] * first + steps + [still] * (len(self._window.span) - 1 - first - len(steps))
-
-    def grey(self, number: int) -> Float32:
-        """Grey of a frame that was read, in cells."""
-        grey = self._greys.get(number)
-        if grey is None:
-            grey = self._greys[number] = grey_cells(self._reduced(number), self._space.cells)
-        return grey
-
     # What is kept
 
     def trace(self) -> tuple[Sequence[int], tuple[int, int], int]:
         """Frames read, their size, and how many could be asked about."""
-        return tuple(self.read), self.plan.size, len(self._window.span)
+        return tuple(self.footage.read), self.plan.size, len(self._window.span)
 
     def memory(self) -> Mapping[str, Any] | None:
         """Nothing: what was asked is asked again."""

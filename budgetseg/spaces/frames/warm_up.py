@@ -38,7 +38,7 @@ def calibrate(space: Frames, size: tuple[int, int] = (480, 360), n_frames: int =
     Where it was done before, a short look is enough: what was learned while others used the machine is too dear.
     """
     costs = space.costs(1)
-    keys = [costs.key(work) for work in (*space.sources, "flow", "fusing", "pixels", "edges", "copies")]
+    keys = [costs.key(work) for work in (*space.sources, "looking", "flow", "fusing", "pixels", "edges", "copies")]
     if all(key in space.prices for key in keys):
         _label(space, size, n_frames // 2)
         return False
@@ -62,6 +62,8 @@ def _label(space: Frames, size: tuple[int, int], n_frames: int) -> None:
             state.prepare_again(WindowTrace(n_frames, range(n_frames), (1, 1), n_frames, (), ()), n_frames)
             state.plan = replace(state.plan, carry=carry, edges=edges)
             if carry == FLOW:
-                state.find_flow(np.inf)
+                state.footage.find_flow(np.inf)
+            else:
+                state.footage.look(np.inf)
             spend(state, Listed(asked), account.clock, lambda: np.inf, threads=space.threads)
             state.finish(np.inf, out)

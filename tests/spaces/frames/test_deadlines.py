@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from budgetseg.engine.result import Result
+from budgetseg.spaces.frames.costs import COPY
 from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, UInt8
@@ -252,7 +253,7 @@ def test_painting_three_times_slower_than_known_costs_frames_not_the_deadline(
     assert is_labelled(result)
     (finish,) = result.windows[0].finishes
     assert has_note(result, "painting took too long") == bool(finish.late)
-    assert finish.late or len(kinds) < 3
+    assert finish.late or finish.carry == COPY or len(kinds) < 3
 
 
 @pytest.mark.parametrize("seconds", BUDGETS)

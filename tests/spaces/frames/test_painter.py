@@ -29,9 +29,9 @@ KEYS = {2: SMALL, 9: SMALL}
 def state_with(keys: Mapping[int, int], stride: int = 1, answer: Callable[[UInt8], Float32] = shades) -> FrameState:
     """A window whose frames were read, every so many of them, with predictions for some, by network."""
     state = open_state(space_of(FRAMES), slides(FRAMES[:N]))
-    state.frames = {t: FRAMES[t] for t in range(0, N, stride)}
-    state.read = sorted(state.frames)
-    state.find_flow(np.inf)
+    state.footage.frames = {t: FRAMES[t] for t in range(0, N, stride)}
+    state.footage.read = sorted(state.footage.frames)
+    state.footage.find_flow(np.inf)
     for t, network in keys.items():
         batch = Batch.of([Action(t, network)], [0.0])
         state.add(batch, Outcome(Prediction.of(answer(FRAMES[t])), np.zeros(1), np.zeros(1)))
@@ -44,7 +44,7 @@ def painter_of(
     space = space_of(FRAMES, threads=threads)
     ledger = Ledger(None)
     account = Account(clock or ManualClock(), space.prices, ledger)
-    return Painter(space, account, space.costs(N_PIXELS), state, N, end_s), ledger
+    return Painter(space, account, space.costs(N_PIXELS), state, state.footage.timeline(FLOW), N, end_s), ledger
 
 
 def painted(state: FrameState, carry: str, edges: bool = False, threads: int = 1) -> UInt8:
@@ -127,7 +127,7 @@ def test_confidence_is_the_share_of_the_class_of_a_key_frame_and_of_what_was_fus
 def test_what_was_copied_comes_from_the_nearest_key_frame_and_its_network() -> None:
     state = state_with({2: SMALL, 9: LARGE})
     why = painter_of(state)[0].explain(COPY, ())
-    assert why["key_frames"].shape == why["networks"].shape == (N, *state.grey(2).shape)
+    assert why["key_frames"].shape == why["networks"].shape == (N, *state.footage.grey(2).shape)
     for t in range(N):
         assert (why["key_frames"][t] == (2 if t <= 5 else 9)).all()
         assert (why["networks"][t] == (SMALL if t <= 5 else LARGE)).all()
@@ -137,7 +137,7 @@ def test_what_was_fused_comes_from_one_of_its_key_frames_and_the_network_that_sa
     state = state_with({2: LARGE, 9: LARGE, 10: SMALL})
     why = painter_of(state)[0].explain(FLOW, ())
     assert (why["key_frames"][2] == 2).all()
-    for t, own in enumerate(state.fusion_neighbours()):
+    for t, own in enumerate(state.fusion_neighbours(state.footage.timeline(FLOW))):
         pairs = {tuple(pair) for pair in np.stack([why["networks"][t], why["key_frames"][t]], axis=-1).reshape(-1, 2)}
         assert pairs <= set(own)
     assert {2, 9} <= set(np.unique(why["key_frames"]))
@@ -172,13 +172,15 @@ def test_frames_for_which_there_is_no_time_are_spread_and_have_the_labels_of_the
     clock: ManualClock, end_s: float
 ) -> None:
     out = np.full((N, *SIZE[::-1]), 255, np.uint8)
-    painter, ledger = painter_of(state_with(KEYS), end_s, clock)
+    state = state_with(KEYS)
+    timeline = state.footage.timeline(FLOW)
+    painter, ledger = painter_of(state, end_s, clock)
     late = painter.paint(FLOW, False, out)
     assert clock.now_s() <= end_s
     done = sorted(set(range(N)) - set(late))
     assert done == sorted(spread(N)[: int(end_s / 0.1)])
     for t in late:
-        nearest = min(done, key=lambda other, t=t: abs(other - t))  # type: ignore[misc]
+        nearest = min(done, key=lambda other, t=t: timeline.distance(other, t))  # type: ignore[misc]
         assert np.array_equal(out[t], out[nearest])
         assert np.array_equal(painter.confidence[t], painter.confidence[nearest])
     assert list(ledger.stages) == ["copies", "fusing", "pixels"]
@@ -216,7 +218,9 @@ def test_painting_again_without_the_frames_that_were_late_gives_the_same_labels(
 def test_under_a_simulated_clock_the_end_takes_what_it_is_predicted_to(carry: str, edges: bool) -> None:
     state, clock, out = state_with(KEYS), CostClock(), np.empty((N, *SIZE[::-1]), np.uint8)
     painter_of(state, clock=clock)[0].paint(carry, edges, out)
-    n_sources = sum(len(own) for t, own in enumerate(state.fusion_neighbours()) if t not in KEYS)
+    n_sources = sum(
+        len(own) for t, own in enumerate(state.fusion_neighbours(state.footage.timeline(FLOW))) if t not in KEYS
+    )
     n_painted = N if carry == FLOW else len(KEYS)
     expected_s = n_painted * (SECONDS["pixels"] + edges * SECONDS["edges"]) + (N - n_painted) * SECONDS["copies"]
     assert clock.now_s() == pytest.approx(expected_s + (carry == FLOW) * n_sources * SECONDS["fusing"])
@@ -237,6 +241,6 @@ def test_prices_of_painting_are_learned() -> None:
     prices = replace(space, prices=space.prices.freeze()).prices
     prices.frozen = False
     account = Account(clock, prices, Ledger(None))
-    painter = Painter(space, account, space.costs(N_PIXELS), state, N, np.inf)
+    painter = Painter(space, account, space.costs(N_PIXELS), state, state.footage.timeline(FLOW), N, np.inf)
     painter.paint(FLOW, False, np.empty((N, *SIZE[::-1]), np.uint8))
     assert prices.predict("frames pixels", float(N_PIXELS)) < SECONDS["pixels"]  # it took no time at all

@@ -16,7 +16,7 @@ from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
 from budgetseg.engine.window import Reader, Window
-from budgetseg.spaces.frames import painter, state
+from budgetseg.spaces.frames import footage, painter
 from budgetseg.spaces.frames.costs import FrameCosts
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState
@@ -42,14 +42,15 @@ SECONDS = {
     "small": 0.01,
     "large": 0.05,
     "decode": 0.001,
+    "looking": 0.00001,
     "flow": 0.001,
     "fusing": 0.0002,
     "pixels": 0.0003,
     "edges": 0.0002,
     "copies": 0.00002,
 }
-"""What each kind of work is known to take: a network on a frame, a frame decoded, flow of a pair, one source fused,
-a frame painted, its edges, a frame copied."""
+"""What each kind of work is known to take: a network on a frame, a frame decoded, two frames compared, flow of a
+pair, one source fused, a frame painted, its edges, a frame copied."""
 NETWORKS = ("small", "large")
 
 
@@ -59,7 +60,7 @@ NETWORKS = ("small", "large")
 def rates_of(seconds: Mapping[str, float] = SECONDS) -> dict[str, float]:
     """Rates of stages that make each kind of work take so long."""
     rates = {f"frames {name}": seconds[name] for name in NETWORKS}
-    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("flow", "pixels", "copies")}
+    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("looking", "flow", "pixels", "copies")}
     rates["frames edges"] = seconds["edges"] / FrameCosts(Prices(), N_PIXELS, N_CELLS, 1).edges_work
     rates["frames fusing"] = seconds["fusing"] / N_CELLS
     return rates | {f"decode {suffix}": seconds["decode"] / N_PIXELS for suffix in (".array", ".film")}
@@ -285,7 +286,7 @@ def work_takes_time(monkeypatch: pytest.MonkeyPatch, machine: Machine) -> None:
     def once(*_: Any) -> float:
         return 1.0
 
-    wrap(state, "step_flow", ("flow", once))
+    wrap(footage, "step_flow", ("flow", once))
     wrap(painter, "fuse", ("fusing", lambda _, sources, __: float(len(sources))))
     wrap(painter, "paint", ("pixels", once))
     wrap(painter, "paint_edges", ("pixels", once), ("edges", once))
