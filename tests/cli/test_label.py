@@ -226,7 +226,7 @@ def test_ctrl_c_ends_the_spending_and_still_writes_complete_labels(warm: list[ob
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert process.returncode == 0, err
-    assert err.startswith("Ctrl-C: no more is spent")
+    assert err.startswith("Ctrl-C: spending ends")
     (ledger,) = json.loads(out)["ledgers"]
     assert ledger["stopped"]
     assert ledger["work_left"]
@@ -239,7 +239,7 @@ def test_ctrl_c_twice_leaves_nothing(warm: list[object], tmp_path: Path) -> None
         wait_for(process, tmp_path, ".out.*", steady_s=0.1)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("Ctrl-C: no more is spent")
+        assert process.stderr.readline().startswith("Ctrl-C: spending ends")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
