@@ -12,8 +12,8 @@ PAGE = Path(__file__).parents[1] / "commands.md"
 
 HEAD = """# Commands
 
-This page lists every command with its options. `budgetseg COMMAND --help` prints the same. `make commands` writes this page
-from the program.
+This page lists every command with its options. `budgetseg COMMAND --help` prints the same. `make commands` writes this
+page from the program.
 
 | command | what |
 |---|---|
