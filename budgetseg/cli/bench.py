@@ -68,8 +68,8 @@ def supervoxels(
 def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
     """Measure descriptors: CPU time on one thread on CamVid's dense run, and the error of predicted costs.
 
-    Column ms_per_frame is the whole cost, and us_per_supervoxel the part that is not shared. Column cost_error_median is
-    the relative error of the predicted cost of a call. Column us_per_track is for descriptors that follow tracks.
+    Column ms_per_frame is the whole cost, and us_per_supervoxel the part that is not shared. Column cost_error_median
+    is the relative error of the predicted cost of a call. Column us_per_track is for descriptors that follow tracks.
     """
     from budgetseg.evaluation.bench_descriptors import N_STEPS, bench_descriptors
 

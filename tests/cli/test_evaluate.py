@@ -177,7 +177,10 @@ def test_against_the_wall_clock_there_is_a_line_for_each_budget_and_method(
         (["--costs", "free"], "no costs 'free'; choose from shared, unshared"),
         (["--clock", "wall"], "no scope 'descriptors' with clock 'wall'; choose descriptors with cost, or total with"),
         (["--scope", "total", "--clock", "wall"], "no method 'crf' for the wall clock; choose from all, static"),
-        (["--scope", "total", "--clock", "wall", "--costs", "unshared"], "the wall clock knows what is shared"),
+        (
+            ["--scope", "total", "--clock", "wall", "--costs", "unshared"],
+            "--clock wall measures shared costs; leave out --costs",
+        ),
         (
             ["--scope", "total", "--clock", "wall", "--networks", "x"],
             "--networks cannot be used with --clock wall; leave it out",
@@ -201,7 +204,7 @@ def test_a_dataset_of_other_classes_is_told_before_the_work(
     place: Path, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     words = words_for(place, "--methods", "crf", "-o", str(tmp_path / "out"), "--model", str(place / "other"))
-    assert "the model tells apart road, sky, tree; the dataset has" in refused(*words)
+    assert "the model has the classes road, sky, tree, the dataset has" in refused(*words)
     assert not list(tmp_path.iterdir())
 
 

@@ -92,7 +92,7 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
     ("words", "line"),
     [
         (["--descriptors", "colour,hoof"], "no descriptor 'hoof'; choose from colour, hog, hof, mbh"),
-        (["--device", "abacus"], "no device 'abacus' for PyTorch here"),
+        (["--device", "abacus"], "PyTorch has no device 'abacus' here; use 'cpu'"),
         (["--network-steps", "0"], "see budgetseg train --help"),
         (["--networks", "nowhere"], "no folder 'nowhere' of networks; 'budgetseg train-network' makes one"),
         (["--split", "holidays"], "no split 'holidays'"),

@@ -282,7 +282,7 @@ class FrameState:
             self._leave_out(rest, until_s)
             self._read_some(self._missing(stride), until_s, last_s)
         if reader.alone is not None:
-            self._account.ledger.note("no time to decode all frames: only those that need no others were read")
+            self._account.ledger.note("no time to decode all frames: only frames that decode without others were read")
 
     def _read_some(self, wanted: Sequence[int], until_s: float, last_s: float) -> tuple[int, bool]:
         """Read frames until a time, or until it is clear that there is no time for all of them by `last_s`.
@@ -483,7 +483,7 @@ class FrameState:
         if not self.n_predictions:
             out[:] = int(np.argmax(self._space.prior))
             for k in sorted(self._cut_off):
-                self._account.ledger.note(f"{self.names[k]} did not answer in time")
+                self._account.ledger.note(f"{self.names[k]} did not finish in time")
             self._account.ledger.note("the budget is short: prior")
             return Finish(0, prior=True, n_read=len(self.read)), None
         if like is not None:
@@ -496,7 +496,9 @@ class FrameState:
         painter = Painter(self._space, self._account, self._costs, self, len(out), end_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
         if late and like is None:
-            self._account.ledger.note(f"painting took too long: {len(late)} frames have the labels of the nearest one")
+            self._account.ledger.note(
+                f"painting took too long: {len(late)} frames have the labels of the nearest painted one"
+            )
         finish = Finish(0, n_read=len(self.read), carry=carry, edges=edges, gap=self.gap, late=late)
         evidence = FrameEvidence(painter.confidence)
         if self._explain:
