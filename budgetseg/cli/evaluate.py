@@ -23,8 +23,9 @@ Methods = Annotated[
     typer.Option(
         help="Methods, separated by commas, or 'all' that the model has. Without a budget: crf, and unary without the "
         "CRF. With a budget: static, static-rest, baseline1, baseline1-rest, baseline2, baseline3, baseline3-rest, "
-        "budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, which adds the network; budget-full is "
-        "budget-nhbrnk with it. With --clock wall: static, budget-wanted-full, frames, keyframes, keyframes-large.",
+        "budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, which adds networks and other descriptors; "
+        "budget-full is budget-nhbrnk with these. With --clock wall: static, budget-wanted-full, frames, keyframes, "
+        "keyframes-large.",
         show_default="unary, crf, and with a network unary-full, crf-full; with --clock wall all",
     ),
 ]

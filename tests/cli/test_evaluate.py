@@ -172,7 +172,7 @@ def test_against_the_wall_clock_there_is_a_line_for_each_budget_and_method(
         (["--methods", "crf,potts"], "no method 'potts'; choose from all, unary, unary-full, crf, crf-full, static"),
         (["--methods", "crf-full"], "crf-full needs dcnn, which the model was trained without"),
         (["--methods", ""], "no method ''; choose from"),
-        (["--methods", "static"], "static needs more than the model has for shared costs"),
+        (["--methods", "static"], "static needs a plan or policy for shared costs"),
         (["--budgets", "0.2,0"], "budget must be a time, a share or 'inf', and more than 0. Got '0'"),
         (["--costs", "free"], "no costs 'free'; choose from shared, unshared"),
         (["--clock", "wall"], "no scope 'descriptors' with clock 'wall'; choose descriptors with cost, or total with"),
