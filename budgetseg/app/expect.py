@@ -28,11 +28,11 @@ def budget_of(model: Model, accuracy: float) -> Budget:
     """The share of the full cost that promises so many right pixels, 0 to 1."""
     known = curve_of(model)
     if not known:
-        raise UsageError(f"model '{model.name}' has no learned policy that tells what to expect; give a --budget")
+        raise UsageError(f"model '{model.name}' has no learned policy to predict its accuracy; give --budget instead")
     fraction = budget_for(known, accuracy)
     if fraction is None:
         most = 100 * known[-1].overall
-        raise UsageError(f"model '{model.name}' promises {most:.1f} % at most. Got {100 * accuracy:g} %; ask for less")
+        raise UsageError(f"model '{model.name}' reaches at most {most:.1f} %. Got {100 * accuracy:g} %; ask for less")
     return Budget(fraction, is_share=True)
 
 

@@ -72,18 +72,18 @@ class Order:
         asked = space_named(self.space)
         own = asked if self.earlier is None else self.earlier.space
         if asked not in (AUTO, own):
-            raise UsageError(f"that run was by {own}; leave --space out, or label the video anew")
+            raise UsageError(f"the earlier run was by {own}; leave out --space, or label the video again")
         return own
 
     def tasks(self) -> list[Task]:
         """Videos and their places; an error where something cannot be read, written or gone on from."""
         if self.resume is not None and self.replay is not None:
-            raise UsageError("a run cannot be gone on from and done again at once; give --resume or --replay")
+            raise UsageError("--resume and --replay cannot be combined; give one of them")
         usual = Path("labelled" if self.replay is None else "replayed")
         tasks = find_videos(self.videos, self.output or self.resume or usual)
         if self.earlier is not None:
             if len(tasks) > 1:
-                raise UsageError(f"an earlier run is of one video. Got {len(tasks)}; give them one by one")
+                raise UsageError(f"--resume and --replay take one video. Got {len(tasks)}; give one")
             self.earlier.video.check(tasks[0].source)
         for task in tasks:
             check_place(task.folder, self.budgets if len(self.budgets) > 1 else ())
@@ -228,5 +228,5 @@ def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
     windows = [window for window in trace.windows if window.n_places]  # of those that came to something
     memory = read_state(folder)
     if [len(one.supervoxels) for one in memory] != [window.n_places for window in windows]:
-        raise UsageError(f"the state in '{folder}' is not that of its trace; label the video anew")
+        raise UsageError(f"the state in '{folder}' does not fit its trace; label the video again")
     return Earlier(trace.plan, windows, memory) if windows else None

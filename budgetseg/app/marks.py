@@ -41,8 +41,8 @@ class VideoMark:
         found = VideoMark.of(source, source.count())
         if replace(found, name=self.name) != self:
             raise UsageError(
-                f"'{source.clip.path}' is not the video of that run, '{self.name}' with {self.n_frames} frames of "
-                f"{self.width}×{self.height}; give that one, or label this one anew"
+                f"'{source.clip.path}' is not the video of the earlier run, '{self.name}' with {self.n_frames} frames "
+                f"of {self.width}×{self.height}; give that video, or label this one without the earlier run"
             )
 
 
@@ -80,8 +80,8 @@ class ModelMark:
         """UsageError where the other is another model, wherever it lies."""
         if other.digest != self.digest:
             raise UsageError(
-                f"'{other.place}' is not the model of that run, '{self.name}' from '{self.place}'; give that one with "
-                f"--model, or label the video anew"
+                f"'{other.place}' is not the model of the earlier run, '{self.name}' from '{self.place}'; give that "
+                "model with --model, or label the video again"
             )
 
 

@@ -92,7 +92,7 @@ class LoadedModel:
     def regions(self) -> Regions:
         """The space of supervoxels and descriptors."""
         model = self.model
-        _log.info("getting regions ready: compiling what is not in the cache, reading or measuring prices")
+        _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         with compiled_ahead():
             warm_up_descriptors(descriptors)
@@ -122,7 +122,7 @@ class LoadedModel:
         networks = _fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
         if not networks:
             return None
-        _log.info("getting frames ready for %s: compiling what is not in the cache", ", ".join(networks))
+        _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
         shares = self.model.classifiers.prior.astype(np.float32)
         space = Frames(networks, shares, self.prices, self.threads)
         frames_warm_up.warm_up(space)
@@ -143,7 +143,7 @@ class LoadedModel:
         if name == REGIONS:
             return self.regions
         if self.frames is None:
-            raise UsageError("the model has no network that tells its classes apart; use --space regions")
+            raise UsageError("the model has no network for its classes; use --space regions")
         return self.frames
 
     def label(

@@ -72,7 +72,8 @@ def check_place(folder: Path, names: Sequence[str]) -> None:
     foreign = [name for name in (*OURS, *names) if (folder / name).exists()]
     if foreign and _earlier_files(folder) is None:
         raise OutputError(
-            f"'{folder}' holds '{foreign[0]}', which is not of a whole earlier run; move it, or choose another place"
+            f"'{folder}' holds '{foreign[0]}', which is not of a complete earlier run; "
+            "move it, or choose another folder"
         )
     with suppress(_Tried), atomic_folder(folder):
         raise _Tried

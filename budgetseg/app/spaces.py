@@ -47,7 +47,7 @@ def choose_space(wanted: str, needs: Sequence[str], has_network: bool) -> str:
     ('frames', 'regions', 'regions')
     """
     if wanted == FRAMES and needs:
-        raise UsageError(f"{needs[0]} is of regions; leave it out, or use --space regions")
+        raise UsageError(f"{needs[0]} needs regions; leave it out, or use --space regions")
     if wanted == FRAMES and not has_network:
-        raise UsageError("the model has no network that tells its classes apart; use --space regions")
+        raise UsageError("the model has no network for its classes; use --space regions")
     return FRAMES if has_network and wanted != REGIONS and not needs else REGIONS

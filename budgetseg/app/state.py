@@ -67,7 +67,7 @@ def _read(path: Path, window: Callable[[Mapping[str, NDArray[Any]], int], Read])
             n_windows = len({name.split("/")[0] for name in stored.files})
             return [window(stored, k) for k in range(n_windows)]
     except _DAMAGES as error:
-        raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video anew") from None
+        raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video again") from None
 
 
 def _read_window(stored: Mapping[str, NDArray[Any]], k: int) -> WindowMemory:

@@ -65,7 +65,7 @@ def _usual(model: Model) -> LinearPolicy:
     h = model.classifiers
     wanted = [d for d, name in enumerate(h.names) if name not in UNUSUAL] or list(range(len(h.names)))
     if not wanted:
-        raise UsageError(f"model '{model.name}' has no descriptor to compute")
+        raise UsageError(f"model '{model.name}' has no descriptor to compute; train it again")
     return plan_policy(wanted, len(h.names), h.n_labels)
 
 

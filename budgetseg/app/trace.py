@@ -70,11 +70,11 @@ def read_trace(folder: Path) -> Trace:
     """The trace of a run that was written to a folder; UsageError where there is none that can be used."""
     path = folder / TRACE
     if not path.is_file():
-        raise UsageError(f"'{folder}' holds no run, there is no {TRACE}; give a folder that 'budgetseg label' wrote")
+        raise UsageError(f"'{folder}' holds no run, {TRACE} is missing; give a folder that 'budgetseg label' wrote")
     try:
         stored = json.loads(path.read_text())
         if stored["format"] != FORMAT:
-            raise UsageError(f"'{path}' has format {stored['format']}, not {FORMAT}; label the video anew")
+            raise UsageError(f"'{path}' has format {stored['format']}, not {FORMAT}; label the video again")
         if stored["space"] not in (FRAMES, REGIONS):
             raise ValueError(f"no space '{stored['space']}'")
         sources = tuple(map(str, stored["sources"]))
@@ -92,7 +92,7 @@ def read_trace(folder: Path) -> Trace:
             tuple(map(str, stored["files"])),
         )
     except _DAMAGES as error:
-        raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video anew") from None
+        raise UsageError(f"'{path}' is damaged ({type(error).__name__}: {error}); label the video again") from None
 
 
 def _read_plan(stored: Mapping[str, Any]) -> Plan:

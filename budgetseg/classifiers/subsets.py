@@ -119,4 +119,4 @@ def check_finite(inputs: Float32, values: Mapping[str, Float32], rows: Int64) ->
     for name, own in values.items():
         bad = rows[~np.isfinite(own).all(axis=1)]
         if len(bad):
-            raise UsageError(f"descriptor '{name}' of supervoxel {bad[0]} is not finite; it must be")
+            raise UsageError(f"descriptor '{name}' of supervoxel {bad[0]} is not finite; correct the descriptor")

@@ -1,6 +1,7 @@
 """The `budgetseg` program: its commands, and how it ends.
 
-An error, of input or of usage, is one line and exit code 2; Ctrl-C is one line and 130, SIGTERM one line and 143.
+An error of input or of usage prints one line and exits with 2. Ctrl-C prints one line and exits with 130, SIGTERM with
+143.
 """
 
 import signal
@@ -62,7 +63,7 @@ def _print_version(asked: bool) -> None:
 def _options(
     context: typer.Context,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say on standard error what is being done, with the time.")
+        bool, typer.Option("--verbose", "-v", help="Log what is done, with the time, to standard error.")
     ] = False,
     version: Annotated[  # noqa: ARG001  # its callback has printed it
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
@@ -74,7 +75,7 @@ def _options(
 
 
 class _Terminated(BaseException):
-    """SIGTERM came: an exception, so that every `finally` runs and removes what is half done."""
+    """SIGTERM, as an exception: every `finally` runs and removes half-written files."""
 
 
 _PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -87,7 +88,7 @@ _STOPS: dict[type[BaseException], tuple[str, int]] = {
 _SIGNALS: dict[int, type[BaseException]] = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: _Terminated}
 
 AGAIN_S = 0.5
-"""Seconds after which a signal raises once more, if nobody has heard of it."""
+"""Seconds after which a signal raises again, if its exception was lost."""
 
 
 def main() -> None:
@@ -104,23 +105,25 @@ def main() -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Let SIGINT and SIGTERM raise within the block, until it is heard; what a shell lets us ignore stays ignored.
+    """Let SIGINT and SIGTERM raise within the block, again until an exception arrives; ignored signals stay ignored.
 
-    What a signal raises is lost where it comes while an extension calls Python and ignores what that raises.
+    An exception is lost if the signal comes while an extension calls Python and ignores what that raises.
     """
     raised: type[BaseException] = KeyboardInterrupt
 
     def raise_again(number: int, _: object) -> None:
         nonlocal raised
         if any(type(cause) in _STOPS for cause in _causes(sys.exc_info()[1])):
-            return  # it was heard, and must not break the clearing up
+            return  # the exception arrived, and must not interrupt the cleaning up
         raised = _SIGNALS.get(number, raised)
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
         raise raised
 
     heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    numbers, timer = (*heeded, signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
-    before, tell = [signal.signal(number, raise_again) for number in numbers], sys.unraisablehook
+    numbers = (*heeded, signal.SIGALRM)
+    timer = signal.getitimer(signal.ITIMER_REAL)
+    before = [signal.signal(number, raise_again) for number in numbers]
+    tell = sys.unraisablehook
     sys.unraisablehook = lambda lost: None if lost.exc_type in _STOPS else tell(lost)
     try:
         yield
@@ -132,7 +135,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _explain(error: BaseException) -> int:
-    """Print what ended the program as one line; its exit code. What is not expected is raised again."""
+    """Print one line on what ended the program and return its exit code; unexpected errors are raised again."""
     if isinstance(error, BudgetsegError):
         typer.echo(f"budgetseg: {error}", err=True)
         return 2

@@ -1,4 +1,4 @@
-"""`budgetseg bench`: how fast and how good each part is on this machine."""
+"""`budgetseg bench`: speed and quality of each part on this machine."""
 
 import os
 from pathlib import Path
@@ -8,40 +8,52 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
-from budgetseg.cli.options import cores_for
+from budgetseg.cli.options import Model, Space, Threads, cores_for
 from budgetseg.errors import UsageError
 
 __all__ = ["bench"]
 
-bench = typer.Typer(help="How fast and how good each part is on this machine.", no_args_is_help=True)
+bench = typer.Typer(help="Measure speed and quality of each part on this machine.", no_args_is_help=True)
 
 
 @bench.callback()
 def _benches() -> None:
-    """How fast and how good each part is on this machine."""
+    """Measure speed and quality of each part on this machine."""
 
 
 Data = Annotated[
     Path | None,
     typer.Option(
         envvar="BUDGETSEG_DATA",
-        help="Folder that holds camvid/ or suny/; without it ../shared/data if that has them, else a street.",
+        help="Folder that holds camvid/ or suny/.",
+        show_default="../shared/data if it holds them, else a rendered street",
     ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="Runs to take the median time of.")]
+OptionalModel = Annotated[
+    str | None,
+    typer.Option(
+        help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
+        show_default="none: random data",
+        autocompletion=one_of("model"),
+    ),
+]
+Repeats = Annotated[int, typer.Option(min=1, help="Number of runs; the median time is shown.")]
 
 
 @bench.command("supervoxels")
 def supervoxels(
     data: Data = None,
     tier: Annotated[
-        list[str] | None, typer.Option(help="Only this tier; may be repeated.", autocompletion=one_of("tier"))
+        list[str] | None,
+        typer.Option(help="Tier to measure; may be repeated.", show_default="both", autocompletion=one_of("tier")),
     ] = None,
-    scaling: Annotated[bool, typer.Option(help="Other frame sizes, a constant and a noise video instead.")] = False,
+    scaling: Annotated[
+        bool, typer.Option(help="Measure other frame sizes, a constant video and a noise video instead.")
+    ] = False,
     repeats: Repeats = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Supervoxels: CPU time on one thread, peak memory, and quality against labels."""
+    """Measure supervoxels: CPU time on one thread, peak memory, and quality against labels."""
     from budgetseg.evaluation.bench_supervoxels import bench_supervoxels, data_cases, scaling_cases
     from budgetseg.supervoxels.tiers import TIERS, tier_named
 
@@ -54,10 +66,10 @@ def supervoxels(
 
 @bench.command("descriptors")
 def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False) -> None:
-    """Descriptors: CPU time on one thread for all supervoxels of CamVid's dense run, and how well costs are predicted.
+    """Measure descriptors: CPU time on one thread on CamVid's dense run, and the error of predicted costs.
 
-    ms_per_frame holds everything, us_per_supervoxel what is not shared. The error is that of the predicted cost of a
-    call. us_per_track is for the descriptors that follow tracks.
+    Column ms_per_frame is the whole cost, and us_per_supervoxel the part that is not shared. Column cost_error_median
+    is the relative error of the predicted cost of a call. Column us_per_track is for descriptors that follow tracks.
     """
     from budgetseg.evaluation.bench_descriptors import N_STEPS, bench_descriptors
 
@@ -70,20 +82,14 @@ def descriptors(data: Data = None, repeats: Repeats = 3, as_json: AsJson = False
 @bench.command("expansion")
 def expansion(
     data: Data = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="A bundled model, or the folder of one; without it what it says is drawn.",
-            autocompletion=one_of("model"),
-        ),
-    ] = None,
+    model: OptionalModel = None,
     repeats: Repeats = 3,
     as_json: AsJson = False,
 ) -> None:
-    """α-expansion: CPU time on one thread and energy on two random problems, against SciPy and, if installed, gco.
+    """Measure α-expansion: CPU time on one thread and energy, beside SciPy and, if installed, gco.
 
-    Then what the stages after the last descriptor cost per 1,000 supervoxels, on the graph of CamVid's dense run; with
-    a model, of what it says there.
+    The first rows are two random problems. The other rows are the stages after the last descriptor, per 1,000
+    supervoxels, on the graph of CamVid's dense run. With --model they use its predictions.
     """
     from budgetseg.evaluation.bench_expansion import CASES, bench_expansion
     from budgetseg.evaluation.bench_stages import bench_stages
@@ -100,19 +106,20 @@ def rollouts(
     model: Annotated[
         str | None,
         typer.Option(
-            help="A bundled model, or the folder of one; without it one is fitted to the video.",
+            help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
+            show_default="a model fitted to the video",
             autocompletion=one_of("model"),
         ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads for the last row.", show_default="all cores")
+        int | None, typer.Option(min=1, help="Number of threads for the last row.", show_default="all cores")
     ] = None,
     repeats: Repeats = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Rollouts: complete simulated runs a second, CRF and accuracy included, on 1,000 supervoxels of CamVid.
+    """Measure rollouts: simulated runs per second, with CRF and accuracy, on 1,000 supervoxels of CamVid.
 
-    Each begins at the first decision and spends 20 % of the full cost; shares are of the CPU time of one of them.
+    Each run starts at the first decision and spends 20 % of the full cost. Shares are of the CPU time of one run.
     """
     from budgetseg.evaluation.bench_rollouts import bench_rollouts
     from budgetseg.models.bundle import load_model
@@ -125,19 +132,14 @@ def rollouts(
 @bench.command("decisions")
 def decisions(
     data: Data = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="A bundled model, or the folder of one, whose own policy decides; without it, any.",
-            autocompletion=one_of("model"),
-        ),
-    ] = None,
+    model: OptionalModel = None,
     repeats: Repeats = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Decisions: CPU time of selecting, deciding and bookkeeping, on one thread, and its share of a budget.
+    """Measure decisions: CPU time of selecting, deciding and bookkeeping on one thread, and its share of a budget.
 
-    The budget is half of the full cost of 1,000 and 3,500 supervoxels of CamVid's dense run; descriptors are drawn.
+    The budget is half of the full cost of 1,000 and of 3,500 supervoxels of CamVid's dense run. Descriptors are random
+    numbers. With --model its policy decides, else a random one.
     """
     from budgetseg.evaluation.bench_decisions import bench_decisions
     from budgetseg.models.bundle import load_model
@@ -150,28 +152,18 @@ def decisions(
 @bench.command("deadline")
 def deadline(
     data: Data = None,
-    model: Annotated[
-        str, typer.Option(help="A bundled model, or the folder of one.", autocompletion=one_of("model"))
-    ] = "camvid",
-    space: Annotated[
-        str,
-        typer.Option(
-            "--space",
-            "--engine",
-            help="auto, frames or regions, as of 'budgetseg label'.",
-            autocompletion=one_of("space"),
-        ),
-    ] = "auto",
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to label with.", show_default="all")] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of every clip and budget.")] = 3,
-    clips: Annotated[int | None, typer.Option(min=1, help="Only so many clips.", show_default="all")] = None,
+    model: Model = "camvid",
+    space: Space = "auto",
+    threads: Threads = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of runs of every clip at every budget.")] = 3,
+    clips: Annotated[int | None, typer.Option(min=1, help="Number of clips to label.", show_default="all")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Deadlines: budgets of 1.5 to 8 times the floor, timed from outside, idle and with every core loaded by others.
+    """Measure deadlines: budgets of 1.5 to 8 times the fixed cost, idle and with every core loaded.
 
-    The floor is that of regions, whichever space labels: what a video takes with no descriptor at all.
-
-    Without --json, a line for idle runs and one for loaded ones: shares are of the budget.
+    The fixed cost is the time to label a video by regions with no descriptor at all; it serves both spaces. Runs are
+    timed from outside. The table has a line for idle and one for loaded runs, with shares of the budget. --json prints
+    every run.
     """
     from budgetseg.app.model import LoadedModel
     from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
@@ -181,7 +173,7 @@ def deadline(
     place = data or _usual_place("camvid", "suny", "clips")
     sources = [] if place is None else deadline_clips(place)[:clips]
     if not sources:
-        raise UsageError("no real clips at hand; give --data, the folder that holds camvid/, suny/ or clips/")
+        raise UsageError("no real clips found; give --data, the folder that holds camvid/, suny/ or clips/")
     loaded = LoadedModel(load_model(find_model(model)), cores_for(threads), space=space)
     with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
         rows = bench_deadline(loaded, sources, repeats, advance, loaded.choose(space))
@@ -198,20 +190,20 @@ def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: 
 
 
 def _with_camvid(data: Path | None) -> Path | None:
-    """The folder that was given, which must hold CamVid, or the usual one."""
+    """The given folder, which must hold CamVid, or the usual one."""
     if data is not None and not (data / "camvid").is_dir():
-        raise UsageError(f"no camvid/ in '{data}'; give the folder that holds it, or none for a street")
+        raise UsageError(f"no camvid/ in '{data}'; give the folder that holds it, or leave out --data")
     return data or _usual_place("camvid")
 
 
 def _usual_place(*names: str) -> Path | None:
-    """Where data usually lies, if one of the datasets is there."""
+    """The usual folder of data, if it holds one of the datasets."""
     place = Path(os.pardir) / "shared" / "data"
     return place if any((place / name).is_dir() for name in names) else None
 
 
 def _cell(value: str | float | None) -> str:
-    """A value as the table shows it: three decimals below ten, none above."""
+    """A value as text: three decimals below ten, none above."""
     if value is None:
         return "-"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""Names that the shell completes. Some are said here again, since to import what takes them lasts a second."""
+"""Names that the shell completes. Some repeat lists of the library, which would take a second to import."""
 
 from collections.abc import Callable
 
@@ -19,11 +19,11 @@ NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
     "select": lambda: ("random", "sure", "unsure", "large", "doubt", "wanted"),
     "tier": lambda: ("quality", "fast"),
 }
-"""What options take, by what it is."""
+"""Values of options, by kind."""
 
 
 def one_of(what: str) -> Callable[[str], list[str]]:
-    """Completes such names; where none begins so, the shell goes on with files."""
+    """A completer for names of one kind; if none matches, the shell completes files."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in NAMES[what]() if name.startswith(incomplete)]

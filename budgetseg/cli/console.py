@@ -1,4 +1,4 @@
-"""How commands talk: progress with an ETA on a terminal, plain lines in a pipe, JSON for programs."""
+"""Output of commands: progress with an ETA on a terminal, plain lines in a pipe, JSON for programs."""
 
 import json
 import sys
@@ -12,11 +12,11 @@ from budgetseg.timing.clock import Clock, WallClock
 
 __all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "tell"]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Rows = list[tuple[str, ...]]
 
 Advance = Callable[[int], None]
-"""Report that so many more units of work are done."""
+"""Report how many more units of work are done."""
 
 
 def print_json(value: Any) -> None:
@@ -25,17 +25,17 @@ def print_json(value: Any) -> None:
 
 
 def tell(what: str) -> None:
-    """On a terminal, what takes time now."""
+    """Print what takes time now, on a terminal only."""
     if sys.stderr.isatty():
         typer.echo(f"{what} ...", err=True)
 
 
 @contextmanager
 def progress(what: str, total: int | None, unit: str = "frames", clock: Clock | None = None) -> Iterator[Advance]:
-    """Show how far some long work is: a bar with ETA on a terminal, a plain line now and then elsewhere.
+    """Show progress of long work: a bar with ETA on a terminal, elsewhere a plain line every ten seconds.
 
-    Everything goes to standard error, so that standard output stays clean for results. Lines are timed by `clock`, one
-    that starts now if None.
+    Progress goes to standard error, and results go to standard output. Lines are timed by `clock`; None starts a new
+    one.
     """
     if sys.stderr.isatty():
         with _bar(what, total, unit) as advance:

@@ -1,31 +1,29 @@
-"""`budgetseg datasets`: which datasets can be read, and is the one on this disk sound."""
+"""`budgetseg datasets`: list the datasets that can be read, and check one on disk."""
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
+from budgetseg.cli.options import Dataset, Root
 from budgetseg.datasets import DATASETS, open_dataset
 from budgetseg.datasets.check import CheckReport, check, n_frames
 
 __all__ = ["app"]
 
-app = typer.Typer(help="What datasets there are, and whether yours is sound.")
+app = typer.Typer(help="List the datasets that can be read, and check one on disk.")
 
 
 @app.callback(invoke_without_command=True)
 def datasets(context: typer.Context, as_json: AsJson = False) -> None:
-    """What datasets there are, and whether yours is sound. Without a command: the list."""
+    """List the datasets that can be read, or check one on disk. Without a command: the list."""
     if context.invoked_subcommand is None:
         list_(as_json)
 
 
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the datasets that can be read: name, what it is, and the files expected below its root."""
+    """List the datasets that can be read: name, description, and the files expected below the root."""
     if as_json:
         print_json([{"name": name, "what": entry.what, "layout": entry.layout} for name, entry in DATASETS.items()])
         return
@@ -34,18 +32,18 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command("check")
 def check_(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(DATASETS)}.", autocompletion=one_of("dataset"))],
-    root: Annotated[Path | None, typer.Option("--root", help="The folder that holds the dataset.")] = None,
+    dataset: Dataset,
+    root: Root = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read every file of a dataset and say what is there and what is wrong.
+    """Read every file of a dataset, and report its contents and its problems.
 
-    The exit code is 0 when it is sound, and 2 when any file is missing, unreadable, of another size, or has an unknown
-    index; each is named.
+    A problem is a file that is missing, unreadable, of another size than its frame, or with an unknown index. The exit
+    code is 0 without problems and 2 with any.
     """
-    dataset = open_dataset(name, root)
-    with progress(f"checking {name}", n_frames(dataset)) as advance:
-        report = check(dataset, advance)
+    found = open_dataset(dataset, root)
+    with progress(f"checking {dataset}", n_frames(found)) as advance:
+        report = check(found, advance)
     if as_json:
         print_json({**asdict(report), "sound": report.sound})
     else:

@@ -1,4 +1,4 @@
-"""`budgetseg demo`: the main job on a street that is rendered on the spot, and on a clip of yours."""
+"""`budgetseg demo`: label a rendered street, and a clip of yours, within budgets."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,20 +15,22 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 SEED = 5002
-"""A street of the dataset's test split: of the four, the one that the model labels best."""
+"""A street of the dataset's test split: of its four streets, the one that the model labels best."""
 
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Which street to render; the model was trained on 0 to 7.")] = SEED,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the rendered street; the model was trained on 0 to 7.")
+    ] = SEED,
     clip: Annotated[
         Path | None,
-        typer.Option(metavar="VIDEO", help="A real clip to label as well, with the model of road scenes."),
+        typer.Option(metavar="VIDEO", help="Real clip to label as well, with the model 'camvid' of road scenes."),
     ] = None,
 ) -> None:
-    """Render a street, label it at three budgets, and say how right that is and what the time went to.
+    """Render a street, label it at three budgets, and print the accuracy and where the time went.
 
-    Writes the street and its true classes as videos, everything that 'budgetseg label' writes, and a page to look at.
+    Writes the street and its true classes as videos, the files of 'budgetseg label', and report.html.
     """
     from budgetseg.app.videos import open_counted
     from budgetseg.datasets.synthetic import render
@@ -44,7 +46,7 @@ def demo(
     _print_accuracy(rows)
     _print_ledgers(rows)
     ready_s = rows[0].ledger["loading_s"]
-    typer.echo(f"Getting ready took {ready_s:.1f} s, beside the budgets; the first time on a machine takes longer.\n")
+    typer.echo(f"Not in the budgets: {ready_s:.1f} s to get ready. The first run on a machine takes longer.\n")
     if real is not None:
         _print_clip(label_clip(_job("camvid"), real, output), CLIP_MS)
     with progress("report", None) as advance:

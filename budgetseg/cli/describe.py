@@ -1,48 +1,38 @@
-"""`budgetseg describe`: every descriptor of every supervoxel of a dataset, with its cost, on disk."""
+"""`budgetseg describe`: write every descriptor of every supervoxel of a dataset, with its cost."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import progress
-from budgetseg.cli.options import cores_for, parse_names
+from budgetseg.cli.options import Dataset, Descriptors, Networks, PerFrame, Root, Tier, cores_for, parse_names
 
 __all__ = ["describe"]
 
 
 def describe(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
-        ),
-    ],
-    root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
+    dataset: Dataset,
+    root: Root = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("table"),
-    split: Annotated[list[str] | None, typer.Option(help="A split; may be repeated.", show_default="train")] = None,
-    networks: Annotated[
-        Path | None, typer.Option(help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.")
+    split: Annotated[
+        list[str] | None, typer.Option(help="Split to describe; may be repeated.", show_default="train")
     ] = None,
-    descriptors: Annotated[
-        str | None, typer.Option(help="Names with commas between them.", show_default="all, networks included")
-    ] = None,
-    per_frame: Annotated[
-        int | None, typer.Option(min=1, help="Supervoxels a frame.", show_default="25 to 200, by size and frame rate")
-    ] = None,
-    tier: Annotated[
-        str, typer.Option(help="Supervoxels: 'quality' or 'fast'.", autocompletion=one_of("tier"))
-    ] = "quality",
+    networks: Networks = None,
+    descriptors: Descriptors = None,
+    per_frame: PerFrame = None,
+    tier: Tier = "quality",
     threads: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes, one a video; threads where videos are few.", show_default="all cores"),
+        typer.Option(
+            min=1, help="Number of processes, one for each video; threads if videos are few.", show_default="all cores"
+        ),
     ] = None,
 ) -> None:
-    """Compute all descriptors of all supervoxels and measure what each of them costs.
+    """Compute all descriptors of all supervoxels of a dataset, and measure the cost of each.
 
-    A network is never asked about a frame that it was trained on: fold networks speak there. After an interruption,
-    the same command goes on with the videos that are missing.
+    No network runs on a frame that it was trained on; a fold network takes its place there. After an interruption, the
+    same command continues with the videos that are missing.
     """
     from budgetseg.descriptors.describe import Description, count_frames, describe_dataset
     from budgetseg.supervoxels.tiers import tier_named

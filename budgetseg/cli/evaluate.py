@@ -1,4 +1,4 @@
-"""`budgetseg evaluate`: how accurate a model is on a split of a dataset."""
+"""`budgetseg evaluate`: the accuracy of a model on a split of a dataset."""
 
 import math
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress
-from budgetseg.cli.options import cores_for, parse_budgets, parse_names
+from budgetseg.cli.options import Dataset, Model, PerFrame, Root, Threads, cores_for, parse_budgets, parse_names
 from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,76 +18,73 @@ __all__ = ["evaluate"]
 
 Row = dict[str, Any]
 
+Methods = Annotated[
+    str | None,
+    typer.Option(
+        help="Methods, separated by commas, or 'all' that the model has. Without a budget: crf, and unary without the "
+        "CRF. With a budget: static, static-rest, baseline1, baseline1-rest, baseline2, baseline3, baseline3-rest, "
+        "budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, which adds networks and other descriptors; "
+        "budget-full is budget-nhbrnk with these. With --clock wall: static, budget-wanted-full, frames, keyframes, "
+        "keyframes-large.",
+        show_default="unary, crf, and with a network unary-full, crf-full; with --clock wall all",
+    ),
+]
+
 _KINDS = {"class_average": "class average", "global": "global", "miou": "mean IoU"}
 
 
 def evaluate(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
-        ),
-    ],
-    model: Annotated[
-        str,
-        typer.Option(
-            help="A bundled model, or the folder of one that 'budgetseg train' made.", autocompletion=one_of("model")
-        ),
-    ],
-    root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
-    split: Annotated[str, typer.Option(help="The split to judge on.")] = "test",
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            help="Without a bound: crf, and unary without the CRF; with a budget: static, static-rest, baseline1, "
-            "baseline1-rest, baseline2, baseline3, baseline3-rest, budget-rndrnk, budget-nhbrnk, budget-wanted. Each "
-            "also with -full, for the network (budget-full is that of budget-nhbrnk). Commas between, or 'all' that "
-            "the model can do. With --clock wall: static, budget-wanted-full, frames, keyframes, keyframes-large.",
-            show_default="unary, crf, and with a network unary-full, crf-full; with --clock wall all",
-        ),
-    ] = None,
+    dataset: Dataset,
+    model: Model,
+    root: Root = None,
+    split: Annotated[str, typer.Option(help="Split to label.")] = "test",
+    methods: Methods = None,
     budgets: Annotated[
-        str, typer.Option(help="Per video: 0.2 or 20% of the full cost, 10s, inf; with commas.")
+        str,
+        typer.Option(help="Budgets per video, separated by commas: 0.2 or 20% of the full cost, 10s, or inf."),
     ] = "inf",
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of methods that have a budget.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs of each method with a budget.")] = 5,
     costs: Annotated[
         str,
         typer.Option(
-            help="'shared', where what supervoxels share is paid once, or as in the paper 'unshared'.",
+            help="'shared': work that supervoxels share is paid once. 'unshared', as in the paper: every descriptor "
+            "pays for all that it needs.",
             autocompletion=one_of("costs"),
         ),
     ] = "shared",
     scope: Annotated[
         str,
         typer.Option(
-            help="What budgets are for: 'descriptors', or 'total', all from the first frame to labels.",
+            help="What budgets cover: 'descriptors', or 'total', from the first frame read to labels ready.",
             autocompletion=one_of("scope"),
         ),
     ] = "descriptors",
     clock: Annotated[
         str,
         typer.Option(
-            help="'cost', the time that the table tells, or with --scope total 'wall', real time.",
+            help="'cost', the measured costs of the table; or with --scope total 'wall', real time.",
             autocompletion=one_of("clock"),
         ),
     ] = "cost",
     networks: Annotated[
-        Path | None, typer.Option(help="Folder of networks with folds, for videos that the model's own have seen.")
+        Path | None,
+        typer.Option(
+            help="Folder of networks with fold networks, for videos that the model's networks were trained on.",
+            show_default="those of the model",
+        ),
     ] = None,
-    per_frame: Annotated[
-        int | None, typer.Option(min=1, help="Supervoxels a frame.", show_default="what suits")
-    ] = None,
+    per_frame: PerFrame = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results.json and tables.")] = Path(
         "results"
     ),
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.", show_default="all")] = None,
+    threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
     """Label every video of a split and compare with the truth: global, class average, mean IoU, per class.
 
-    The calibration error is that of H's probabilities, before the CRF. Intervals hold the mean over seeds in 95 of 100
-    cases. Descriptors are kept in OUTPUT/table, so that a second evaluation is quick. With --scope total --clock wall
-    videos are labelled in real time, from reading frames to labels of all pixels, and nothing is kept.
+    The calibration error is that of H's probabilities, before the CRF. Intervals are 95 % confidence intervals of the
+    mean over seeds. Descriptors are kept in OUTPUT/table, which makes a second evaluation quick. With --scope total
+    --clock wall videos are labelled in real time, from the first frame read to labels ready, and no table is kept.
     """
     from budgetseg.descriptors.describe import Description, count_frames
     from budgetseg.evaluation.experiment import Experiment, evaluate_dataset
@@ -102,7 +99,7 @@ def evaluate(
     names = usual if methods is None else parse_names(methods)
     experiment = Experiment(names, parse_budgets(budgets), seeds, costs, scope, clock)
     if on_wall and networks is not None:
-        raise UsageError("networks with folds cannot run against the clock; leave out --networks")
+        raise UsageError("--networks cannot be used with --clock wall; leave it out")
     tier, known = trained.settings["tier"], trained.classifiers.names
     plan = Description(dataset, root, (split,), known, networks or trained.networks, per_frame, tier)
     run = evaluate_wall if on_wall else evaluate_dataset
@@ -120,7 +117,7 @@ def evaluate(
         lines = sorted(summarise(pooled), key=lambda line: line.budget_fraction or math.inf)
         print_table(("budget", "spent", "method", *_KINDS.values()), [_line(line) for line in lines])
     if missing := ", ".join(() if on_wall else lacking(trained)):
-        typer.echo(f"The model was trained without {missing}: no method has them.")
+        typer.echo(f"No method uses {missing}: the model was trained without.")
     typer.echo(f"All rows are in {output / 'results.json'}")
 
 

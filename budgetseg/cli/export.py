@@ -1,4 +1,4 @@
-"""`budgetseg export`: labels in forms that other programs read."""
+"""`budgetseg export`: labels in formats that other programs read."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,22 +14,24 @@ __all__ = ["export"]
 def export(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="What 'budgetseg label' wrote, one run or several.", show_default=False),
+        typer.Argument(
+            metavar="DIR", help="Folder that 'budgetseg label' wrote, with one run or several.", show_default=False
+        ),
     ],
     form: Annotated[
         str,
         typer.Option(
             "--format",
-            help="png, class indices with the palette of VOC and DAVIS; cityscapes, its label ids; coco, RLE in JSON.",
+            help="'png', class indices with the palette of VOC; 'cityscapes', its label ids; 'coco', masks in JSON.",
             autocompletion=one_of("format"),
         ),
     ] = "png",
     budget: Annotated[
-        str | None, typer.Option(help="Which labels, where there are several: 5s.", show_default="the largest")
+        str | None, typer.Option(help="Budget whose labels are exported, such as 5s.", show_default="the largest")
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the result.")] = Path("exported"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")] = Path("exported"),
 ) -> None:
-    """Write the labels of a labelled video in a form that other programs read.
+    """Write the labels of a video in a format that other programs read.
 
     \b
     budgetseg export out --format coco -o coco

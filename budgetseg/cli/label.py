@@ -1,6 +1,7 @@
 """`budgetseg label`: every pixel of a video gets a class, within a budget."""
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,127 +9,131 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, tell
-from budgetseg.cli.options import cores_for, parse_budgets
+from budgetseg.cli.options import Space, Threads, cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
-    from budgetseg.app.job import Order, Written
+    from budgetseg.app.job import Job, Order, Written
+    from budgetseg.app.videos import Task
     from budgetseg.engine.request import Request
 
 __all__ = ["label"]
 
 DEFAULT_MODEL = "camvid"
-STOPPING = "Ctrl-C: no more is spent, the labels are being written; again to leave without them"
+STOPPING = "Ctrl-C: spending ends, and labels are written; press it again to leave without them"
+
+Videos = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="VIDEO",
+        help="Video files, folders of PNG or JPEG frames (each folder is one video), or folders of videos.",
+        show_default=False,
+    ),
+]
+BudgetText = Annotated[
+    str | None,
+    typer.Option(
+        help="Time to spend: 500ms, 10s, 2m or 1h; 20% or 0.2 of the full cost on this machine; inf for no bound. "
+        "Several, such as 2s,5s,10s, keep the labels at each of them, from one run.",
+        show_default=False,
+    ),
+]
+TargetAccuracy = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. Takes the smallest budget of "
+        "descriptors that reached it on training videos.",
+        show_default=False,
+    ),
+]
+Scope = Annotated[
+    str,
+    typer.Option(
+        help="What the budget covers: 'total', from the first frame read to labels ready, or 'descriptors', the time "
+        "of descriptors alone.",
+        autocompletion=one_of("scope"),
+    ),
+]
+AnyModel = Annotated[
+    str | None,
+    typer.Option(
+        help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
+        show_default="camvid; with --resume or --replay the model of that run",
+        autocompletion=one_of("model"),
+    ),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        help="Which supervoxel comes next: 'random'; 'sure' or 'unsure', by the confidence of finished neighbours; "
+        "'large'; 'doubt', large with unsure neighbours; 'wanted', highest score of the policy. For regions only.",
+        show_default="the order of the policy",
+        autocompletion=one_of("select"),
+    ),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        help="What chooses descriptors: 'learned', the model's policy; 'static', its fixed plan; 'random'. For "
+        "regions only.",
+        show_default="learned, if the model has it, else static",
+        autocompletion=one_of("policy"),
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
+Resume = Annotated[
+    Path | None,
+    typer.Option(help="Folder of an earlier run to continue; --budget is added to it.", show_default=False),
+]
+Replay = Annotated[
+    Path | None,
+    typer.Option(help="Folder of an earlier run to repeat exactly; takes no --budget.", show_default=False),
+]
+Why = Annotated[
+    bool,
+    typer.Option("--why", help="Write why.npz and why.png: where each label comes from, and its confidence."),
+]
+Npz = Annotated[bool, typer.Option("--npz", help="Also write labels.npz: all labels as one array.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Folder for the results.",
+        show_default="labelled; with --resume that folder, with --replay 'replayed'",
+    ),
+]
 
 
 def label(
-    videos: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="VIDEO",
-            help="Video files, folders of PNG or JPEG frames (one video each), or folders of videos.",
-            show_default=False,
-        ),
-    ],
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="What may be spent: 500ms, 10s, 2m; 20% or 0.2, a share of what everything would cost here; inf, no "
-            "bound. 2s,5s,10s keeps the labels at each of them, from one run.",
-            show_default=False,
-        ),
-    ] = None,
-    target_accuracy: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Instead of a budget: as many descriptors as promise so many right pixels, 0.85 for 85 %, on video "
-            "like what the model was trained on.",
-            show_default=False,
-        ),
-    ] = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            help="What the budget covers: 'total', from the first frame read to labels ready, or 'descriptors'.",
-            autocompletion=one_of("scope"),
-        ),
-    ] = "total",
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="A bundled model, or the folder of one that 'budgetseg train' made.",
-            show_default=DEFAULT_MODEL,
-            autocompletion=one_of("model"),
-        ),
-    ] = None,
-    space: Annotated[
-        str,
-        typer.Option(
-            "--space",
-            "--engine",
-            help="How pixels get their labels: 'frames', networks on whole frames, carried along optical flow; "
-            "'regions', descriptors of supervoxels and a CRF; 'auto', frames where the model has a network and no "
-            "option is of regions alone. --engine is its old name, and 'supervoxels' that of regions.",
-            autocompletion=one_of("space"),
-        ),
-    ] = "auto",
-    select: Annotated[
-        str | None,
-        typer.Option(
-            help="Which supervoxels come first: random; sure or unsure, by their neighbours; large; doubt, the large "
-            "of which neighbours tell least; wanted, whom a learned policy wants most.",
-            show_default="what suits the model",
-            autocompletion=one_of("select"),
-        ),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            help="Who decides what is computed: 'learned', 'static', the model's plan, or 'random'.",
-            show_default="learned, if the model has it",
-            autocompletion=one_of("policy"),
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.", show_default="all")] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(help="Go on from this folder's results with as much budget more.", show_default=False),
-    ] = None,
-    replay: Annotated[
-        Path | None,
-        typer.Option(help="Do again, exactly, what led to this folder's results; takes no budget.", show_default=False),
-    ] = None,
-    why: Annotated[
-        bool,
-        typer.Option(
-            "--why",
-            help="Write why.npz and why.png: where the label of each pixel comes from, and how confident it is.",
-        ),
-    ] = False,
-    npz: Annotated[bool, typer.Option("--npz", help="Write labels.npz, all labels as one array, as well.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Folder for the results.",
-            show_default="labelled; with --resume that folder, with --replay 'replayed'",
-        ),
-    ] = None,
+    videos: Videos,
+    budget: BudgetText = None,
+    target_accuracy: TargetAccuracy = None,
+    scope: Scope = "total",
+    model: AnyModel = None,
+    space: Space = "auto",
+    select: Select = None,
+    policy: Policy = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    resume: Resume = None,
+    replay: Replay = None,
+    why: Why = False,
+    npz: Npz = False,
+    output: Output = None,
     as_json: AsJson = False,
 ) -> None:
     """Label every pixel of a video within a time budget, and account for the time.
 
-    Writes labels/*.png (class index and palette), overlay.mp4, ledger.json (what the time went to), trace.json (for
-    --replay) and state.npz (for --resume). Several videos share the budget in proportion to their size, and each gets a
-    folder of its own; several budgets get a folder each.
+    Writes labels/*.png (class index and palette), overlay.mp4, ledger.json (where the time went), trace.json (for
+    --replay) and state.npz (for --resume). Several videos share the budget in proportion to their size. Each video and
+    each budget gets its own folder if there are several.
 
-    Getting ready (loading, compiling, measuring this machine the first time) comes before the clock starts, writing the
-    files after it stops. Ctrl-C ends the spending and still writes complete labels; twice ends all.
+    The clock starts after the model is loaded, compiled and priced on this machine. It stops before files are written.
+    Ctrl-C ends the spending and still writes complete labels; pressed twice, it ends the program.
 
     \b
     budgetseg label drive.mp4 --budget 10s -o out
@@ -144,37 +149,44 @@ def label(
     from budgetseg.evaluation.environment import environment
 
     if target_accuracy is not None:
-        budget, scope = _budget_of(model or DEFAULT_MODEL, target_accuracy, budget, replay), "descriptors"
+        budget = _budget_for(model or DEFAULT_MODEL, target_accuracy, budget, replay)
+        scope = "descriptors"
     order = Order(videos, _request(budget, scope, seed, replay, why), resume, replay, output, Wanted(npz, why), space)
     tasks = order.tasks()  # all that can be refused is refused before the work
     tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
     loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready)
-    done = []
     with ended_by_ctrl_c(STOPPING) as stopped:
-        job = Job(loaded, {"environment": environment()}, stopped, progress, tell)
-        for one in job.run(order, tasks):
-            done.append(one)
-            if not as_json:
-                _print_done(one)
+        _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
+
+
+def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> None:
+    """Label all videos and print their ledgers; exit code 130 if Ctrl-C left some out."""
+    done = []
+    for written in job.run(order, tasks):
+        done.append(written)
+        if not as_json:
+            _print_done(written)
     if as_json:
-        print_json({"ledgers": [ledger for one in done for ledger in one.ledgers]})
+        print_json({"ledgers": [ledger for written in done for ledger in written.ledgers]})
     if len(done) < len(tasks):
-        typer.echo(f"{len(tasks) - len(done)} of {len(tasks)} videos were not begun", err=True)
+        typer.echo(f"{len(tasks) - len(done)} of {len(tasks)} videos were not started", err=True)
         raise typer.Exit(128 + signal.SIGINT)
 
 
-def _budget_of(model: str, accuracy: float, budget: str | None, replay: Path | None) -> str:
+def _budget_for(model: str, accuracy: float, budget: str | None, replay: Path | None) -> str:
+    """The share of the full cost that is expected to reach an accuracy, as a text for --budget."""
     from budgetseg.app.expect import budget_of
     from budgetseg.models.bundle import load_model
     from budgetseg.models.find import find_model
 
     if budget is not None or replay is not None:
-        raise UsageError("--target-accuracy takes the place of --budget and --replay; give one of them")
+        raise UsageError("--target-accuracy takes no --budget and no --replay; give only one of the three")
     return f"{100 * budget_of(load_model(find_model(model)), accuracy).amount:.3g}%"
 
 
 def _request(budget: str | None, scope: str, seed: int, replay: Path | None, why: bool) -> "Request | None":
+    """The request of the options; None for a replay."""
     from budgetseg.engine.request import Request
 
     if replay is None:
@@ -182,11 +194,12 @@ def _request(budget: str | None, scope: str, seed: int, replay: Path | None, why
             raise UsageError("a budget is missing; for example --budget 10s, or --budget inf for no bound")
         return Request(parse_budgets(budget), scope, seed=seed, explain=why)
     if budget is not None:
-        raise UsageError("--replay takes no --budget, it does what was done; use --resume to spend more")
+        raise UsageError("--replay takes no --budget, it repeats the run; use --resume to spend more")
     return None
 
 
 def _model_of(order: "Order") -> str:
+    """The model of the earlier run, or the default."""
     return DEFAULT_MODEL if order.earlier is None else order.earlier.model.place
 
 
@@ -201,7 +214,7 @@ def _print_done(done: "Written") -> None:
     for note in last["notes"]:
         typer.echo(f"Note: {note}")
     typer.echo(f"Labelled by {last['space']}.")
-    typer.echo(f"Getting ready took {last['loading_s']:.1f} s, writing {last['writing_s']:.1f} s, beside the budget.")
+    typer.echo(f"Not in the budget: {last['loading_s']:.1f} s to get ready, {last['writing_s']:.1f} s to write files.")
     typer.echo(f"Results are in {done.folder}")
 
 

@@ -1,4 +1,4 @@
-"""What `budgetseg -v` says beside the answer: what the program is doing, with the time, on standard error."""
+"""The log of `budgetseg -v`: what the program is doing, with the time, on standard error."""
 
 import logging
 from collections.abc import Callable
@@ -7,8 +7,9 @@ __all__ = ["start_logging"]
 
 
 def start_logging() -> Callable[[], None]:
-    """Let all of budgetseg's loggers speak, until what comes back is called."""
-    logger, handler = logging.getLogger("budgetseg"), logging.StreamHandler()
+    """Print the messages of all of budgetseg's loggers; the function that is returned stops this."""
+    logger = logging.getLogger("budgetseg")
+    handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(name)s: %(message)s", "%H:%M:%S"))
     before = logger.level
     logger.addHandler(handler)

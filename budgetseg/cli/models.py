@@ -1,4 +1,4 @@
-"""`budgetseg models`: which models come with the package, what they know, and what they promise."""
+"""`budgetseg models`: the bundled models, their classes, and their expected accuracy."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["models"]
 
-CURVE = """Budgets are shares of what all descriptors cost. Accuracy is class average / global in %, by supervoxels, on
-the training videos, by classifiers that had not seen them."""
-FRAMES = "Networks label whole frames where they can: then more is right than that."
+CURVE = """Budgets are shares of the cost of all descriptors. Accuracy is class average / global in %, by regions, on
+training videos, with classifiers that were not trained on them."""
+FRAMES = "A model with networks labels by frames, unless told otherwise, and is more accurate then."
 
 
 def models(
@@ -21,16 +21,16 @@ def models(
         str | None,
         typer.Argument(
             metavar="MODEL",
-            help="A bundled model, or the folder of one that 'budgetseg train' made.",
-            show_default="all that are bundled",
+            help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
+            show_default="all bundled models",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the models that come with the package, or tell all about one.
+    """List the bundled models, or describe one model in full.
 
-    What they were trained on, their classes and descriptors, and the accuracy that they promise by budget. A model is
-    loaded for that, so that one which is damaged is refused.
+    Prints training data, classes, descriptors, and expected accuracy by budget. Every model is loaded for this, so a
+    damaged one is refused.
 
     \b
     budgetseg models
@@ -74,7 +74,7 @@ def _row(card: "ModelCard") -> tuple[str, ...]:
 
 
 def _trained_on(card: "ModelCard") -> str:
-    """The dataset in words, where it has some."""
+    """The dataset and its splits, in words."""
     from budgetseg.datasets import DATASETS
 
     if card.dataset is None:
@@ -88,10 +88,10 @@ def _megabytes(card: "ModelCard") -> str:
 
 
 def _print_curves(cards: "list[ModelCard]") -> None:
-    """Accuracy by budget, a column for every model that promises any."""
+    """Print expected accuracy by budget, with a column for each model that has it."""
     curves = {card.name: {own.budget_fraction: own for own in card.expected} for card in cards if card.expected}
     if not curves:
-        typer.echo("No policy was learned that would tell what accuracy to expect.")
+        typer.echo("No accuracy to expect: the model has no learned policy.")
         return
     rows: Rows = []
     for fraction in sorted({fraction for curve in curves.values() for fraction in curve}):

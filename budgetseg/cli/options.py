@@ -1,13 +1,82 @@
-"""Options that several commands read the same way."""
+"""Options that several commands share, and how their texts are read."""
 
 import math
 import os
 import re
+from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from budgetseg.cli.complete import one_of
 from budgetseg.errors import UsageError
 from budgetseg.types import Budget
 
-__all__ = ["cores_for", "parse_budgets", "parse_names", "parse_size"]
+__all__ = [
+    "Dataset",
+    "Descriptors",
+    "Model",
+    "Networks",
+    "PerFrame",
+    "Root",
+    "Space",
+    "Threads",
+    "Tier",
+    "cores_for",
+    "parse_budgets",
+    "parse_names",
+    "parse_size",
+]
+
+Dataset = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a dataset; 'budgetseg datasets' lists them.",
+        show_default=False,
+        autocompletion=one_of("dataset"),
+    ),
+]
+Root = Annotated[Path | None, typer.Option("--root", help="Folder that holds the dataset.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
+        autocompletion=one_of("model"),
+    ),
+]
+Networks = Annotated[
+    Path | None,
+    typer.Option(help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.", show_default="none"),
+]
+Descriptors = Annotated[
+    str | None,
+    typer.Option(help="Names of descriptors, separated by commas.", show_default="all, networks included"),
+]
+PerFrame = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Number of supervoxels per frame.", show_default="25 to 200, by frame size and frame rate"
+    ),
+]
+Tier = Annotated[
+    str,
+    typer.Option(
+        help="Kind of supervoxels: 'quality', or 'fast' for a few milliseconds per frame.",
+        autocompletion=one_of("tier"),
+    ),
+]
+Space = Annotated[
+    str,
+    typer.Option(
+        "--space",
+        "--engine",
+        help="How pixels get labels. 'frames': networks on key frames, carried along optical flow. 'regions': "
+        "descriptors of supervoxels and a CRF. 'auto': frames if the model has a network for its classes and no other "
+        "option needs regions. --engine is an alias.",
+        autocompletion=one_of("space"),
+    ),
+]
+Threads = Annotated[int | None, typer.Option(min=1, help="Number of CPU cores to use.", show_default="all")]
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -29,7 +98,7 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Names with commas between them.
+    """Names from a text that separates them by commas.
 
     Examples
     --------
@@ -40,7 +109,7 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def parse_budgets(text: str) -> tuple[Budget, ...]:
-    """Budgets with commas between them: 500ms, 10s, 2m, 1h; 20% or 0.2, a share of the full cost; inf, no bound.
+    """Budgets from a text that separates them by commas: 500ms, 10s, 2m, 1h; 20% or 0.2 of the full cost; inf.
 
     Examples
     --------
@@ -60,15 +129,15 @@ def _parse_budget(text: str) -> Budget:
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(ms|s|m|h|%|)", text)
     amount = 0.0 if match is None else float(match[1])
     if match is None or amount == 0:
-        raise UsageError(f"budget must be a time, a share or 'inf', more than nothing. Got '{text}'; for example 10s")
+        raise UsageError(f"budget must be a time, a share or 'inf', and more than 0. Got '{text}'; for example 10s")
     if match[2] in _UNITS:
         return Budget(amount * _UNITS[match[2]])
     share = amount / 100 if match[2] else amount
     if share > 1:
-        raise UsageError(f"budget must be 100 % at most where it is a share. Got '{text}'; for example 20%, or 10s")
+        raise UsageError(f"budget must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
     return Budget(share, is_share=True)
 
 
 def cores_for(threads: int | None) -> int:
-    """As many cores as were asked for, or all."""
+    """The number of cores that was asked for, or all cores of the machine."""
     return threads or os.cpu_count() or 1

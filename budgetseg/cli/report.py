@@ -1,4 +1,4 @@
-"""`budgetseg report`: one page that shows what came of evaluating and labelling."""
+"""`budgetseg report`: one page that shows results of evaluating and labelling."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,20 +15,20 @@ def report(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Holds results.json of 'evaluate', folders of 'label', JSON of 'bench deadline', in itself or below.",
+            help="Folder with results of 'evaluate', 'label' or 'bench deadline --json', searched three levels deep.",
             show_default=False,
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page.", show_default="report.html in DIR"),
+        typer.Option("--output", "-o", help="File for the page.", show_default="report.html in DIR"),
     ] = None,
-    frames: Annotated[int, typer.Option(min=1, help="Frames of a video that the page shows at most.")] = 60,
-    width: Annotated[int, typer.Option(min=16, help="Their width in pixels, at most.")] = 480,
+    frames: Annotated[int, typer.Option(min=1, help="Largest number of frames per video, evenly spaced.")] = 60,
+    width: Annotated[int, typer.Option(min=16, help="Largest width of a frame, in pixels.")] = 480,
 ) -> None:
     """Write one HTML page that opens from disk: tables, charts, and a player for every labelled video.
 
-    In the player, a slider goes through the budgets, and a click on a region tells what was computed for it.
+    In the player, a slider chooses the budget, and a click on a place shows where its label comes from.
 
     \b
     budgetseg label drive.mp4 --budget 2s,5s,10s --why -o out

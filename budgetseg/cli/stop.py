@@ -1,4 +1,4 @@
-"""Ctrl-C that is meant kindly the first time."""
+"""Ctrl-C that ends the spending of a run first, and the program second."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ __all__ = ["ended_by_ctrl_c"]
 
 @contextmanager
 def ended_by_ctrl_c(message: str) -> Iterator[Callable[[], bool]]:
-    """Give a question whether the user has pressed Ctrl-C within the block; the second time it raises, as always."""
+    """Yield a function that tells whether Ctrl-C was pressed; pressed again, it raises KeyboardInterrupt."""
     n_pressed = 0
 
     def press(*_: object) -> None:

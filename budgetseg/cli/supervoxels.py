@@ -1,4 +1,4 @@
-"""`budgetseg supervoxels`: any video to a folder of supervoxels."""
+"""`budgetseg supervoxels`: cut any video into supervoxels."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
-from budgetseg.cli.options import cores_for, parse_size
+from budgetseg.cli.options import Tier, cores_for, parse_size
 
 if TYPE_CHECKING:
     from budgetseg.supervoxels import Summary
@@ -17,37 +16,50 @@ __all__ = ["supervoxels"]
 
 
 def supervoxels(
-    video: Annotated[Path, typer.Argument(help="A video file, or a folder of PNG or JPEG frames.", show_default=False)],
+    video: Annotated[Path, typer.Argument(help="Video file, or folder of PNG or JPEG frames.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("supervoxels"),
     n: Annotated[
-        int | None, typer.Option("-n", help="How many supervoxels in the whole video; 1000 if no level is given.")
+        int | None,
+        typer.Option(
+            "-n", help="Number of supervoxels in the whole video.", show_default="1000, unless --level is given"
+        ),
     ] = None,
     level: Annotated[
         int | None,
-        typer.Option(help="Level of the hierarchy, 0 (fine) to 20 (coarse), instead of -n; 9 is the paper's."),
+        typer.Option(help="Level of the hierarchy, 0 (fine) to 20 (coarse), instead of -n. The paper's is 9."),
     ] = None,
-    tier: Annotated[
-        str, typer.Option(help="'quality', or 'fast' for a few milliseconds a frame.", autocompletion=one_of("tier"))
-    ] = "quality",
-    size: Annotated[str | None, typer.Option(help="Resize frames first, for example 480x360.")] = None,
-    stride: Annotated[int, typer.Option(help="Take one frame in so many.")] = 1,
-    start: Annotated[int, typer.Option(help="First frame, from 0.")] = 0,
-    end: Annotated[int | None, typer.Option(help="Frame to stop before.")] = None,
+    tier: Tier = "quality",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="Width and height in pixels to resize frames to, such as 480x360.", show_default="no resizing"
+        ),
+    ] = None,
+    stride: Annotated[int, typer.Option(help="Distance of the frames to use: 2 takes every second frame.")] = 1,
+    start: Annotated[int, typer.Option(help="First frame to use, counted from 0.")] = 0,
+    end: Annotated[
+        int | None, typer.Option(help="Frame to stop before, counted from 0.", show_default="end of the video")
+    ] = None,
     window: Annotated[
-        int | None, typer.Option(help="Frames to segment at once; long videos are cut into windows by themselves.")
+        int | None,
+        typer.Option(help="Number of frames to segment at once.", show_default="as many as 700 MB allow"),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Cores to use; the result does not depend on it.", show_default="all")
+        int | None,
+        typer.Option(min=1, help="Number of CPU cores to use; the result is the same.", show_default="all"),
     ] = None,
-    overlay: Annotated[bool, typer.Option(help="Write overlay.mp4, the video with the boundaries drawn in.")] = True,
-    pngs: Annotated[bool, typer.Option(help="Write ids/*.png as well, id = red + 256 green + 65536 blue.")] = False,
+    overlay: Annotated[bool, typer.Option(help="Write overlay.mp4: the video with supervoxel boundaries.")] = True,
+    pngs: Annotated[bool, typer.Option(help="Write ids/*.png: id = red + 256 green + 65536 blue.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Cut a video into supervoxels: connected regions of space and time that look alike.
 
-    Writes ids.npz (array `ids`, frames × rows × columns), graph.npz (who touches whom, where everyone lies) and
-    overlay.mp4. Example: budgetseg supervoxels drive.mp4 -n 1000 -o out
-    """
+    Writes ids.npz (array `ids`, frames × rows × columns), graph.npz (neighbours, sizes, positions), summary.json and
+    overlay.mp4.
+
+    \b
+    budgetseg supervoxels drive.mp4 -n 1000 -o out
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.supervoxels import Request, export_supervoxels, warm_up
     from budgetseg.video import open_video
 
@@ -80,4 +92,4 @@ def _print_summary(summary: "Summary", asked: int | None) -> None:
     }
     print_table(tuple(figures), [tuple(figures.values())])
     if asked is not None and summary.n < asked:
-        typer.echo(f"The finest partition of this video has {summary.n} supervoxels, fewer than the {asked} asked for.")
+        typer.echo(f"This video has only {summary.n} supervoxels at the finest level; {asked} were asked for.")

@@ -1,4 +1,4 @@
-"""`budgetseg train`: a model from labelled videos."""
+"""`budgetseg train`: learn a model from labelled videos."""
 
 import math
 from contextlib import ExitStack
@@ -7,80 +7,73 @@ from typing import Annotated
 
 import typer
 
-from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import Advance, progress
-from budgetseg.cli.options import cores_for, parse_names
+from budgetseg.cli.options import Dataset, Descriptors, PerFrame, Root, Threads, Tier, cores_for, parse_names
 
 __all__ = ["train"]
 
 
 def train(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            help="A dataset; see 'budgetseg datasets'.", show_default=False, autocompletion=one_of("dataset")
-        ),
-    ],
-    root: Annotated[Path | None, typer.Option(help="The folder that holds the dataset.")] = None,
+    dataset: Dataset,
+    root: Root = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")] = Path("model"),
     networks: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.", show_default="train them"
+            help="Folder of networks, as 'budgetseg train-network --folds 4' writes it.",
+            show_default="train them first",
         ),
     ] = None,
     network_steps: Annotated[
-        int, typer.Option(min=1, help="Batches of 16 frames for each network to be trained.")
+        int, typer.Option(min=1, help="Training steps of each network, in batches of 16 frames.")
     ] = 6000,
     device: Annotated[
-        str, typer.Option(help="For networks to be trained: 'cuda' takes minutes each, 'cpu' a day.")
+        str, typer.Option(help="Device that trains networks: 'cuda' takes minutes for each, 'cpu' a day.")
     ] = "cpu",
     int8: Annotated[
-        bool, typer.Option("--int8", help="Large networks to be trained get 8-bit convolutions: half the time.")
+        bool, typer.Option("--int8", help="Write the large network with 8-bit convolutions, which take half the time.")
     ] = False,
-    split: Annotated[str, typer.Option(help="The split to learn from.")] = "train",
-    descriptors: Annotated[
-        str | None, typer.Option(help="Names with commas between them.", show_default="all, networks included")
-    ] = None,
-    per_frame: Annotated[
-        int | None, typer.Option(min=1, help="Supervoxels a frame.", show_default="25 to 200, by size and frame rate")
-    ] = None,
-    tier: Annotated[
-        str, typer.Option(help="Supervoxels: 'quality' or 'fast'.", autocompletion=one_of("tier"))
-    ] = "quality",
+    split: Annotated[str, typer.Option(help="Split to learn from.")] = "train",
+    descriptors: Descriptors = None,
+    per_frame: PerFrame = None,
+    tier: Tier = "quality",
     balance: Annotated[
-        float, typer.Option(min=0, max=1, help="0 for most pixels right, 1 for all classes equally right.")
+        float,
+        typer.Option(
+            min=0, max=1, help="What accuracy means: 0 is the share of right pixels, 1 the average over classes."
+        ),
     ] = 0.5,
     rounds: Annotated[
         int,
-        typer.Option(min=0, help="Of learning the CRF's prices; 0 keeps one hand-set price for all pairs of classes."),
+        typer.Option(min=0, help="Rounds of learning the CRF; 0 keeps one price for all pairs of classes."),
     ] = 20,
     plans: Annotated[
-        bool, typer.Option(help="Choose static plans at the end, for runs without a learned policy; takes minutes.")
+        bool, typer.Option(help="Choose static plans, for runs without a learned policy; takes minutes.")
     ] = True,
-    policies: Annotated[
-        bool, typer.Option(help="Learn policies at the end, for every budget; takes minutes each, a line a round.")
-    ] = True,
+    policies: Annotated[bool, typer.Option(help="Learn policies; takes minutes for each.")] = True,
     policy_methods: Annotated[
-        str, typer.Option(help="Which of them: budget-rndrnk, budget-nhbrnk, budget-wanted; with commas.")
+        str, typer.Option(help="Methods to learn policies for, separated by commas.")
     ] = "budget-rndrnk,budget-nhbrnk,budget-wanted",
     policy_costs: Annotated[
-        str, typer.Option(help="For which costs: shared, what 'label' needs, or as in the paper unshared; with commas.")
+        str,
+        typer.Option(
+            help="Costs to learn policies for, separated by commas; 'label' needs shared, the paper has unshared."
+        ),
     ] = "shared,unshared",
     policy_limit: Annotated[
-        float, typer.Option(min=1, help="Seconds of computing for each policy; then it is not the same twice.")
+        float, typer.Option(min=1, help="Seconds of computing for each policy. A bound makes training unrepeatable.")
     ] = math.inf,
-    seed: Annotated[int, typer.Option(min=0, help="Of learning policies.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for learning policies.")] = 0,
     work: Annotated[
-        Path | None, typer.Option(help="Folder for what is in the making.", show_default="OUTPUT-work")
+        Path | None, typer.Option(help="Folder for intermediate files.", show_default="OUTPUT-work")
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Cores to use.", show_default="all")] = None,
+    threads: Threads = None,
 ) -> None:
-    """Describe all videos of a split, learn classifiers, CRF and policies, choose static plans, and write a model.
+    """Learn a model from a split: classifiers, CRF, static plans and policies.
 
-    Without --networks they are trained first, which needs PyTorch, pip install 'budgetseg[train]', and had better have
-    a GPU; --descriptors colour,hog,hof,mbh does without them. After an interruption, the same command goes on where it
-    was.
+    Without --networks, two networks are trained first. This needs PyTorch (pip install 'budgetseg[train]') and, to be
+    quick, a GPU. With --descriptors colour,hog,hof,mbh no network is trained. After an interruption, the same command
+    continues where it was.
     """
     from budgetseg.baselines.static import PlanRecipe
     from budgetseg.classifiers.fit import ClassifierRecipe
@@ -112,10 +105,10 @@ def train(
 
         place = work or output.with_name(f"{output.name}-work")
         report = train_model(plan, output, place, recipe, cores_for(threads), stage, _tell)
-    typer.echo(f"Calibration error of H on unseen folds: {100 * report.calibration_error:.1f} %")
+    typer.echo(f"Calibration error of H on held-out folds: {100 * report.calibration_error:.1f} %")
     typer.echo(f"The model is in {output}")
 
 
 def _tell(line: str) -> None:
-    """To the terminal, beside the answer."""
+    """Print a line on standard error."""
     typer.echo(line, err=True)

@@ -67,9 +67,11 @@ def _check_classes(path: Path, table: Table) -> None:
     _demand(path, len(set(names)) == len(names), "'names' must differ from each other")
     n = len(names)
     colours, ids, ignored = (table.get(key) for key in ("colours", "ids", "ignored"))
-    _demand(path, colours is None or _are_colours(colours, n), f"'colours' must be {n} triples of 0 to 255, one a name")
+    _demand(
+        path, colours is None or _are_colours(colours, n), f"'colours' must be {n} triples of 0 to 255, one per name"
+    )
     ids, ignored = list(range(n)) if ids is None else ids, [] if ignored is None else ignored
-    _demand(path, _are_bytes(ids) and len(ids) == n, f"'ids' must be {n} indices of 0 to 255, one a name")
+    _demand(path, _are_bytes(ids) and len(ids) == n, f"'ids' must be {n} indices of 0 to 255, one per name")
     _demand(path, _are_bytes(ignored), "'ignored' must be a list of indices of 0 to 255")
     _demand(path, len({*ids, *ignored}) == len(ids) + len(ignored), "'ids' and 'ignored' give an index two meanings")
 
@@ -77,7 +79,7 @@ def _check_classes(path: Path, table: Table) -> None:
 def _check_splits(path: Path, table: Table) -> None:
     for split, names in table.items():
         _demand(path, _are(str, names) and names != [], f"'{split}' must be a list of video names")
-        _demand(path, len(set(names)) == len(names), f"'{split}' names a video twice")
+        _demand(path, len(set(names)) == len(names), f"'{split}' names a video twice; list it once")
     _demand(path, len(table) > 0, "no splits; name at least the videos of 'train'")
     _demand(path, "fit" not in table, "'fit' is what 'selection' leaves of 'train'; take it out")
 

@@ -55,7 +55,9 @@ class NetworkDescriptor(AgreedFramesDescriptor):
     def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork] | None = None) -> None:
         for other in (instead or {}).values():
             if other.shape != network.shape:
-                raise ModelError(f"{name}: answers {network.shape}, but a stand-in {other.shape}; train them alike")
+                raise ModelError(
+                    f"{name}: has output {network.shape}, but a fold network {other.shape}; train both alike"
+                )
         self.name = name
         self.length = len(network.names)
         self.source = _Output(name, network, instead or {})

@@ -62,7 +62,9 @@ def needs_of(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[Numbering
     if wrong != NOWHERE:
         region, column = divmod(wrong, len(descriptors))
         name = descriptors[column].name
-        raise UsageError(f"'{name}' of supervoxel {region} needs a resource beyond the `count` of its kind; mend it")
+        raise UsageError(
+            f"'{name}' of supervoxel {region} needs a resource beyond the `count` of its kind; correct either"
+        )
     return numbering, Lists(first, needed)
 
 

@@ -70,9 +70,13 @@ def _open_point(point: EntryPoint) -> Descriptor:
     try:
         descriptor: Descriptor = point.load()()
     except (ImportError, AttributeError) as error:
-        raise UsageError(f"descriptor '{point.name}' of another package does not load ({error}); mend it") from None
+        raise UsageError(
+            f"descriptor '{point.name}' of another package does not load ({error}); repair or remove it"
+        ) from None
     if descriptor.name != point.name:
-        raise UsageError(f"{point.value} calls itself '{descriptor.name}', not '{point.name}'; give it one name")
+        raise UsageError(
+            f"{point.value} has the name '{descriptor.name}', its entry point '{point.name}'; make both equal"
+        )
     return descriptor
 
 

@@ -122,7 +122,7 @@ def read_table(folder: Path) -> VideoTable:
         raise DatasetError(f"{folder}: damaged table ({error}); delete the folder and describe again") from None
     for name, length in card["descriptors"].items():
         if values[name].shape != (len(graph), length):
-            raise DatasetError(f"{folder}: values/{name}.npy has another shape than video.json says; describe again")
+            raise DatasetError(f"{folder}: values/{name}.npy does not have the shape in video.json; describe again")
     return VideoTable(card["name"], card["n_frames"], graph, truth, values, costs, card["settings"])
 
 

@@ -28,7 +28,7 @@ def n_bytes(labels: Sequence[UInt8]) -> int:
 
 def made_ready(n: int) -> str:
     """What the user is told of so many bytes."""
-    return f"memory for labels, {n / 1e9:.2g} GB, was made ready beside the budget"
+    return f"memory for labels, {n / 1e9:.2g} GB, was allocated outside the budget"
 
 
 def room_for(n_frames: int, size: tuple[int, int], value: int | None = None, most_bytes: int = IN_MEMORY) -> UInt8:
@@ -42,7 +42,7 @@ def room_for(n_frames: int, size: tuple[int, int], value: int | None = None, mos
             labels: UInt8 = np.memmap(file, np.uint8, "r+", shape=shape)
     except OSError as error:
         needed = f"{math.prod(shape) / 1e9:.0f} GB"
-        raise OutputError(f"no room for labels, {needed} ({error.strerror}); free some, or set TMPDIR") from None
+        raise OutputError(f"no space for labels, {needed} ({error.strerror}); free some, or set TMPDIR") from None
     if value:
         labels[:] = value
     return labels

@@ -42,7 +42,7 @@ class Request:
         if self.scope not in SCOPES:
             raise UsageError(f"no scope '{self.scope}'; choose from {', '.join(SCOPES)}")
         if not self.budgets or min(budget.amount for budget in self.budgets) <= 0:
-            raise UsageError("a budget must be more than nothing; for example 10s")
+            raise UsageError("a budget must be more than 0; for example 10s")
         if len({budget.is_share for budget in self.budgets}) > 1:
             raise UsageError("budgets must all be times, or all be shares; for example 2s,5s or 10%,50%")
         if list(self.budgets) != sorted(set(self.budgets)):

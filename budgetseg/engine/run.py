@@ -138,7 +138,7 @@ class _Run:
             with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
                 del state
         if n_found == 0 and not self.plan.prior:
-            raise VideoError(f"'{self.video.name}' gives no frame; check the file")
+            raise VideoError(f"'{self.video.name}' has no frame; check the file")
         self._label_rest(n_found)
         if self.request.scope == "total" and len(self.ledgers) == 1:
             self.ledgers[0].spent_s = self.clock.now_s()
@@ -184,7 +184,7 @@ class _Run:
             state.prepare_again(trace, len(trace.read), memory)
             if memory is None:
                 spend(state, Listed(_actions(trace.events)), self.clock, lambda: np.inf, _refuse(self.space))
-                account.ledger.note("what the earlier run had asked was asked again, beside the budget")
+                account.ledger.note("actions of the earlier run were repeated, outside the budget")
         account.ledger.stages.clear()
 
     def _label_window(self, state: WindowState, window: Window, account: Account, known: Sequence[WindowTrace]) -> int:
@@ -383,6 +383,6 @@ def _refuse(space: Space) -> Callable[[Batch, Outcome, float], None]:
 
     def record(batch: Batch, outcome: Outcome, _: float) -> None:
         for k, why in outcome.missing.items():
-            raise UsageError(f"{space.sources[batch.actions[k].source]} {why}: it cannot be done again")
+            raise UsageError(f"{space.sources[batch.actions[k].source]} {why}; this run cannot be repeated")
 
     return record

@@ -49,7 +49,7 @@ def data_cases(data: Path | None) -> list[Case]:
         return [Case("street-0000", Street(), (300, 1000))]
     there = [name for name in SETS if (data / name).is_dir()]
     if not there:
-        raise UsageError(f"no camvid/ or suny/ in '{data}'; give the folder that holds them, or none for a street")
+        raise UsageError(f"no camvid/ or suny/ in '{data}'; give the folder that holds them, or leave out --data")
     cases = []
     if "camvid" in there:
         cases.append(Case("camvid-dense", CamvidDense(data / "camvid"), (378, 1063, 3500, 4228)))

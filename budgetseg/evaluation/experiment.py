@@ -82,7 +82,7 @@ class Experiment:
             asked = f"scope '{self.scope}' with clock '{self.clock}'"
             raise UsageError(f"no {asked}; choose descriptors with cost, or total with wall")
         if self.clock == "wall" and self.costs != "shared":
-            raise UsageError("the wall clock knows what is shared; leave out --costs")
+            raise UsageError("--clock wall measures shared costs; leave out --costs")
 
 
 def evaluate_dataset(
@@ -239,7 +239,7 @@ def check_classes(model: Model, classes: Classes) -> None:
     """Refuse videos that are labelled with other classes than the model tells apart."""
     if classes.names != model.classes.names:
         known, others = (", ".join(of.names) for of in (model.classes, classes))
-        raise UsageError(f"the model tells apart {known}; the dataset has {others}; train a model on such a dataset")
+        raise UsageError(f"the model has the classes {known}, the dataset has {others}; train a model on this dataset")
 
 
 def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool = True) -> Int32:

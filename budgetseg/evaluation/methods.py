@@ -150,5 +150,5 @@ def _obstacle(method: Method, model: Model, costs: str) -> str:
     if method.descriptors != HAND_MADE and set(own) <= set(HAND_MADE):
         return f"{method.name} needs dcnn, which the model was trained without"
     if method.needs is not None and method.needs(model, own, costs) is None:
-        return f"{method.name} needs more than the model has for {costs} costs; train it again, with plans and policies"
+        return f"{method.name} needs a plan or policy for {costs} costs; train the model again, with plans and policies"
     return ""

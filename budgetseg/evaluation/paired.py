@@ -179,7 +179,7 @@ def compare(rows: Iterable[Row]) -> list[Comparison]:
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if "pixels" not in row or "pieces" not in row:
-            raise UsageError("rows lack pixels, or pieces, which are drawn again; run 'budgetseg evaluate' again")
+            raise UsageError("rows lack pixels or pieces; run 'budgetseg evaluate' again")
         groups.setdefault(tuple(row[kind] for kind in KINDS), []).append(row)
     return [_comparison(dict(zip(KINDS, key, strict=True)), own) for key, own in groups.items()]
 

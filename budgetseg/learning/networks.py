@@ -34,7 +34,7 @@ def with_networks(plan: Description, folder: Path, recipe: NetworkRecipe, cores:
     except ImportError as error:
         raise UsageError(
             f"training networks needs {error.name}; pip install 'budgetseg[train]', or give --networks, "
-            "or do without: --descriptors colour,hog,hof,mbh"
+            "or use no network: --descriptors colour,hog,hof,mbh"
         ) from error
     check_device(recipe.device)
     dataset = open_dataset(plan.dataset, plan.root)

@@ -57,7 +57,7 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "colours": ("'rgb' or 'bgr'", lambda value: value in ("rgb", "bgr")),
     "output": ("'scores' or 'probabilities'", lambda value: value in ("scores", "probabilities")),
-    "classes": ("a list of names, one at least not empty", lambda value: _are(value, str) and any(value)),
+    "classes": ("a list of names, at least one of them not empty", lambda value: _are(value, str) and any(value)),
 }
 
 

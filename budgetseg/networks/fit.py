@@ -94,7 +94,7 @@ def _told(recipe: NetworkRecipe) -> dict[str, Any]:
 def _folds_of(footage: Sequence[Footage], n_folds: int) -> list[Int32]:
     """Fold of every frame of every video; refuse what leaves a network nothing to learn from."""
     if not any((video.labels != IGNORE).any() for video in footage):
-        raise UsageError("no frame has labels, and networks learn from nothing else; choose another split")
+        raise UsageError("no frame of this split has labels; choose another split")
     if not n_folds:
         return [np.full(len(video.labels), NO_FOLD, np.int32) for video in footage]
     folds = frame_folds([video.labels for video in footage], n_folds)

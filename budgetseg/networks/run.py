@@ -132,7 +132,7 @@ def _input_size(card: Card, session: Any) -> tuple[int, int]:
     height, width = (side if isinstance(side, int) else None for side in inputs[0].shape[2:])
     if card.size is None:
         if width is None or height is None:
-            raise ModelError(f"{card.file}: takes frames of any size; say which with 'size' in its TOML file")
+            raise ModelError(f"{card.file}: takes frames of any size; set 'size' in its TOML file")
         return width, height
     if width not in (None, card.size[0]) or height not in (None, card.size[1]):
         raise ModelError(
@@ -153,7 +153,7 @@ def _check_output(card: Card, output: Any) -> None:
     if card.output == "probabilities" and not (low > -TOLERANCE and high < 1 + TOLERANCE):
         raise ModelError(
             f"{card.file}: gives {low:.3g} to {high:.3g}, which are no probabilities; "
-            "if they are scores, say so with 'output' in its TOML file"
+            "if they are scores, set output = 'scores' in its TOML file"
         )
 
 

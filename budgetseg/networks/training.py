@@ -24,7 +24,7 @@ __all__ = ["check_device", "predict", "train_networks"]
 def check_device(device: str) -> None:
     """Refuse a device that is not there."""
     if device != "cpu" and not (device == "cuda" and torch.cuda.is_available()):
-        raise UsageError(f"no device '{device}' for PyTorch here; 'cpu' always works, 'cuda' where there is a GPU")
+        raise UsageError(f"PyTorch has no device '{device}' here; use 'cpu', or 'cuda' with a GPU")
 
 
 def train_networks(

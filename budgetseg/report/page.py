@@ -38,9 +38,7 @@ def write_report(
     benches = [path for place in places for path in sorted(place.glob("*.json")) if _is_deadline(path)]
     runs = [read_run(place) for place in find_runs(folder)]
     if not (results or benches or runs):
-        raise UsageError(
-            f"'{folder}' holds nothing to show; run 'budgetseg label' or 'budgetseg evaluate' with -o {folder}"
-        )
+        raise UsageError(f"'{folder}' holds no results; run 'budgetseg label' or 'budgetseg evaluate' with -o {folder}")
     data: dict[str, Any] = {
         "title": folder.resolve().name,
         "videos": [player_of(run, n_frames, width, advance) for run in runs],
@@ -69,7 +67,7 @@ def _read(paths: Sequence[Path], use: Callable[[dict[str, Any]], list[Any]]) -> 
         try:
             found += use(_json(path))
         except _DAMAGES as error:
-            raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); make it anew") from None
+            raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); write it again") from None
     return found
 
 

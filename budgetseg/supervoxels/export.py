@@ -60,7 +60,7 @@ class Request:
         if self.level is not None:
             level_price(self.level)
         if self.n is not None and self.level is not None:
-            raise UsageError("a number and a level of supervoxels cannot both be met; give one of them")
+            raise UsageError("-n and --level cannot be combined; give one of them")
         for name, value in (("n", self.n), ("window", self.window), ("threads", self.threads)):
             if value is not None and value < 1:
                 raise UsageError(f"{name} must be 1 or more. Got {value}")

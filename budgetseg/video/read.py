@@ -132,7 +132,7 @@ class VideoSource:
             frames[len(times)] = frame.pixels
             times.append(frame.time_s)
         if not times:
-            raise VideoError(f"'{self.name}' gives no frame; check start, end and stride")
+            raise VideoError(f"'{self.name}' has no frame; check start, end and stride")
         return Video(frames[: len(times)], np.array(times), self.name)
 
     def _guess(self) -> int:

@@ -12,10 +12,17 @@ PAGE = Path(__file__).parents[1] / "commands.md"
 
 HEAD = """# Commands
 
-Made from the program by `make commands`. `budgetseg COMMAND --help` says the same; `budgetseg --version` tells the
-version, `budgetseg --install-completion` teaches the shell to complete names and options, `budgetseg -v COMMAND` says
-on standard error what is being done and when (`logging`, loggers `budgetseg.*`), and `python -m budgetseg` is the same
-program. An error is one line and exit code 2; Ctrl-C is 130.
+This page lists every command with its options. `budgetseg COMMAND --help` prints the same. `make commands` writes this
+page from the program.
+
+| command | what |
+|---|---|
+| `budgetseg --version` | prints the version |
+| `budgetseg --install-completion` | makes the shell complete names and options |
+| `budgetseg -v COMMAND` | logs what is done, with the time, to standard error (`logging`, loggers `budgetseg.*`) |
+| `python -m budgetseg` | is the same program |
+
+An error prints one line and exits with code 2. Ctrl-C exits with code 130.
 """
 
 HIDDEN = ("help", "install_completion", "show_completion")

@@ -46,7 +46,7 @@ def test_the_large_network_is_no_part_of_what_the_policy_must_know() -> None:
 
 
 def test_more_than_a_model_promises_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"^model 'made' promises 90.0 % at most. Got 95 %; ask for less$"):
+    with pytest.raises(UsageError, match=r"^model 'made' reaches at most 90.0 %. Got 95 %; ask for less$"):
         budget_of(with_curve(HAND_MADE, tuple(HAND_MADE)), 0.95)
 
 

@@ -236,7 +236,7 @@ def test_whole_frames_that_were_asked_about_are_asked_again_beside_the_budget(
     request = Request((Budget(math.inf),))
     carry_out(seeing, street, request=request, resume=tmp_path / "some", output=tmp_path / "rest")
     found = ledger(tmp_path / "rest")
-    assert found["notes"] == ["what the earlier run had asked was asked again, beside the budget"]
+    assert found["notes"] == ["actions of the earlier run were repeated, outside the budget"]
     assert n_actions(tmp_path / "rest") == N_FRAMES - n_actions(tmp_path / "some")
     carry_out(seeing, street, request=request, output=tmp_path / "all")
     assert np.array_equal(labels(tmp_path / "rest"), labels(tmp_path / "all"))
@@ -273,7 +273,7 @@ def test_a_state_that_is_not_that_of_the_trace_is_refused(written: Carry, street
     longer = write_street(tmp_path / "longer.mp4", n_frames=N_FRAMES + 3)
     written(longer, output=tmp_path / "other")
     shutil.copy(tmp_path / "other" / "state.npz", tmp_path / "out" / "state.npz")
-    with pytest.raises(UsageError, match=r"^the state in '.*out' is not that of its trace; label the video anew$"):
+    with pytest.raises(UsageError, match=r"^the state in '.*out' does not fit its trace; label the video again$"):
         written(street, resume=tmp_path / "out")
 
 
@@ -338,13 +338,13 @@ def test_another_video_or_model_cannot_be_gone_on_with(
     written: Carry, street: Path, tmp_path: Path, loaded: LoadedModel
 ) -> None:
     written(street, output=tmp_path / "out")
-    with pytest.raises(BudgetsegError, match="is not the video of that run, 'street'"):
+    with pytest.raises(BudgetsegError, match="is not the video of the earlier run, 'street'"):
         written(write_street(tmp_path / "other.mp4", seed=5), resume=tmp_path / "out")
-    with _marked(loaded, "another"), pytest.raises(BudgetsegError, match="is not the model of that run, 'made'"):
+    with _marked(loaded, "another"), pytest.raises(BudgetsegError, match="is not the model of the earlier run, 'made'"):
         written(street, resume=tmp_path / "out")
-    with pytest.raises(BudgetsegError, match=r"an earlier run is of one video\. Got 2; give them one by one"):
+    with pytest.raises(BudgetsegError, match=r"--resume and --replay take one video\. Got 2; give one"):
         written(street, street, resume=tmp_path / "out")
-    with pytest.raises(BudgetsegError, match="give --resume or --replay"):
+    with pytest.raises(BudgetsegError, match="--resume and --replay cannot be combined; give one of them"):
         written(street, resume=tmp_path / "out", replay=tmp_path / "out")
 
 
@@ -364,7 +364,9 @@ def test_a_run_is_gone_on_from_in_its_own_space(seeing: LoadedModel, street: Pat
     carry_out(seeing, street, request=shares(seeing, 1), output=tmp_path / "out")
     more = Request((Budget(1.0),))
     for name in ("regions", "supervoxels"):
-        with pytest.raises(UsageError, match=r"^that run was by frames; leave --space out, or label the video anew$"):
+        with pytest.raises(
+            UsageError, match=r"^the earlier run was by frames; leave out --space, or label the video again$"
+        ):
             carry_out(seeing, street, request=more, resume=tmp_path / "out", space=name)
     carry_out(seeing, street, request=more, resume=tmp_path / "out", space="frames")
 
@@ -374,7 +376,7 @@ def test_a_trace_of_the_first_version_is_one_line(written: Carry, street: Path, 
     stored = json.loads((tmp_path / "out" / "trace.json").read_text())
     (tmp_path / "out" / "trace.json").write_text(json.dumps(stored | {"format": 6}))
     for options in ({"resume": tmp_path / "out"}, {"replay": tmp_path / "out"}):
-        with pytest.raises(UsageError, match=r"trace.json' has format 6, not 7; label the video anew$"):
+        with pytest.raises(UsageError, match=r"trace.json' has format 6, not 7; label the video again$"):
             written(street, **options)
 
 

@@ -18,7 +18,9 @@ def test_a_video_is_known_by_its_pixels_and_size_not_by_its_name(tmp_path: Path)
     mark.check(source)
     mark.check(open_video((tmp_path / "a.mp4").rename(tmp_path / "b.mp4")))
     for other in (write_street(tmp_path / "c.mp4", seed=2), write_street(tmp_path / "d.mp4", n_frames=5)):
-        with pytest.raises(UsageError, match="is not the video of that run, 'a' with 12 frames of 96×64; give that"):
+        with pytest.raises(
+            UsageError, match="is not the video of the earlier run, 'a' with 12 frames of 96×64; give that"
+        ):
             mark.check(open_video(other))
 
 
@@ -30,7 +32,7 @@ def test_a_model_is_known_by_what_it_holds_not_by_its_place(tmp_path: Path) -> N
     a, b, c = (mark_of(model, tmp_path / model.name, is_bundled=False) for model in models)
     a.check(b)
     with pytest.raises(
-        UsageError, match=r"c' is not the model of that run, 'a' from '.*a'; give that one with --model"
+        UsageError, match=r"c' is not the model of the earlier run, 'a' from '.*a'; give that model with --model"
     ):
         a.check(c)
     assert mark_of(models[0], tmp_path / "a", is_bundled=True) == replace(a, place="a")

@@ -103,7 +103,7 @@ def test_a_model_without_a_network_labels_regions_and_refuses_frames(loaded: Loa
     assert loaded.choose() == "regions"
     assert loaded.frames is None
     for ask in (loaded.choose, loaded.space):
-        with pytest.raises(UsageError, match="no network that tells its classes apart; use --space regions"):
+        with pytest.raises(UsageError, match="no network for its classes; use --space regions"):
             ask("frames")
 
 
@@ -173,7 +173,7 @@ def test_names_that_are_none_get_a_list_of_those_that_are(
 
 
 def test_frames_with_a_policy_are_refused(seeing: LoadedModel) -> None:
-    with pytest.raises(UsageError, match=r"^--policy is of regions; leave it out, or use --space regions$"):
+    with pytest.raises(UsageError, match=r"^--policy needs regions; leave it out, or use --space regions$"):
         LoadedModel(seeing.model, policy="static", space="frames")
 
 

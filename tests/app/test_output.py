@@ -71,7 +71,9 @@ def test_files_of_a_trace_that_lie_elsewhere_are_not_touched(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["labels", "overlay.mp4", "2s"])
 def test_a_folder_with_the_users_own_files_of_our_names_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(OutputError, match=f"holds '{name}', which is not of a whole earlier run; move it, or choose"):
+    with pytest.raises(
+        OutputError, match=f"holds '{name}', which is not of a complete earlier run; move it, or choose"
+    ):
         check_place(tmp_path, ("2s", "5s"))
     fill(tmp_path)
     check_place(tmp_path, ("2s", "5s"))

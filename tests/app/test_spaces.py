@@ -13,9 +13,9 @@ def test_frames_are_labelled_unless_something_asks_for_regions() -> None:
 
 
 def test_frames_with_an_option_of_regions_or_without_a_network_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"^--select is of regions; leave it out, or use --space regions$"):
+    with pytest.raises(UsageError, match=r"^--select needs regions; leave it out, or use --space regions$"):
         choose_space("frames", ("--select",), True)
-    with pytest.raises(UsageError, match=r"^the model has no network that tells its classes apart; use --space regio"):
+    with pytest.raises(UsageError, match=r"^the model has no network for its classes; use --space regio"):
         choose_space("frames", (), False)
 
 

@@ -49,7 +49,7 @@ def test_a_run_that_came_to_nothing_has_no_windows(tmp_path: Path) -> None:
 
 
 def test_a_damaged_state_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"state.npz' cannot be used .*; label the video anew"):
+    with pytest.raises(UsageError, match=r"state.npz' cannot be used .*; label the video again"):
         read_state(tmp_path)
     write_state(tmp_path / STATE, [made(0)])
     whole = (tmp_path / STATE).read_bytes()

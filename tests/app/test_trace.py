@@ -62,7 +62,7 @@ def test_a_trace_comes_back_as_it_was(tmp_path: Path, space: str) -> None:
 
 
 def test_a_folder_without_a_trace_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"holds no run, there is no trace.json; give a folder that 'budgetseg label'"):
+    with pytest.raises(UsageError, match=r"holds no run, trace.json is missing; give a folder that 'budgetseg label'"):
         read_trace(tmp_path)
 
 
@@ -71,7 +71,7 @@ def test_a_trace_of_another_format_is_one_line_that_says_to_label_anew(tmp_path:
     (tmp_path / TRACE).write_text(json.dumps({"format": number, "video": {}, "frames": []}))
     with pytest.raises(UsageError) as error:
         read_trace(tmp_path)
-    assert str(error.value) == f"'{tmp_path / TRACE}' has format {number}, not 8; label the video anew"
+    assert str(error.value) == f"'{tmp_path / TRACE}' has format {number}, not 8; label the video again"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_trace_of_another_format_is_one_line_that_says_to_label_anew(tmp_path:
 )
 def test_a_damaged_trace_is_one_line(tmp_path: Path, change: dict[str, Any], line: str) -> None:
     (tmp_path / TRACE).write_text(json.dumps(stored(tmp_path) | change))
-    with pytest.raises(UsageError, match=rf"trace.json' is damaged \(.*{line}.*\); label the video anew"):
+    with pytest.raises(UsageError, match=rf"trace.json' is damaged \(.*{line}.*\); label the video again"):
         read_trace(tmp_path)
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_trace_is_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / TRACE).write_text(text)
     with pytest.raises(UsageError, match="is damaged") as error:
         read_trace(tmp_path)
-    assert str(error.value).endswith("; label the video anew")
+    assert str(error.value).endswith("; label the video again")
     assert "\n" not in str(error.value)
 
 

@@ -32,8 +32,8 @@ def test_the_help_teaches_the_command() -> None:
     ):
         assert option in text
     assert "[default: (train)]" in text
-    assert "A network is never asked about a frame that it was trained on" in text
-    assert "the same command goes on with the videos that are missing" in text
+    assert "No network runs on a frame that it was trained on" in text
+    assert "the same command continues with the videos that are missing" in text
 
 
 def test_a_dataset_is_described_from_end_to_end_and_again_in_no_time(root: Path, tmp_path: Path) -> None:

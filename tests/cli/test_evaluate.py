@@ -172,15 +172,18 @@ def test_against_the_wall_clock_there_is_a_line_for_each_budget_and_method(
         (["--methods", "crf,potts"], "no method 'potts'; choose from all, unary, unary-full, crf, crf-full, static"),
         (["--methods", "crf-full"], "crf-full needs dcnn, which the model was trained without"),
         (["--methods", ""], "no method ''; choose from"),
-        (["--methods", "static"], "static needs more than the model has for shared costs"),
-        (["--budgets", "0.2,0"], "budget must be a time, a share or 'inf', more than nothing. Got '0'"),
+        (["--methods", "static"], "static needs a plan or policy for shared costs"),
+        (["--budgets", "0.2,0"], "budget must be a time, a share or 'inf', and more than 0. Got '0'"),
         (["--costs", "free"], "no costs 'free'; choose from shared, unshared"),
         (["--clock", "wall"], "no scope 'descriptors' with clock 'wall'; choose descriptors with cost, or total with"),
         (["--scope", "total", "--clock", "wall"], "no method 'crf' for the wall clock; choose from all, static"),
-        (["--scope", "total", "--clock", "wall", "--costs", "unshared"], "the wall clock knows what is shared"),
+        (
+            ["--scope", "total", "--clock", "wall", "--costs", "unshared"],
+            "--clock wall measures shared costs; leave out --costs",
+        ),
         (
             ["--scope", "total", "--clock", "wall", "--networks", "x"],
-            "networks with folds cannot run against the clock",
+            "--networks cannot be used with --clock wall; leave it out",
         ),
         (["--seeds", "0"], "see budgetseg evaluate --help"),
         (["--split", "holidays"], "no split 'holidays'"),
@@ -201,7 +204,7 @@ def test_a_dataset_of_other_classes_is_told_before_the_work(
     place: Path, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     words = words_for(place, "--methods", "crf", "-o", str(tmp_path / "out"), "--model", str(place / "other"))
-    assert "the model tells apart road, sky, tree; the dataset has" in refused(*words)
+    assert "the model has the classes road, sky, tree, the dataset has" in refused(*words)
     assert not list(tmp_path.iterdir())
 
 

@@ -106,7 +106,7 @@ def test_an_old_trace_is_one_line_that_says_to_label_anew(
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 6}))
     for words in (["--replay", tmp_path / "out"], ["--budget", "1s", "--resume", tmp_path / "out"]):
         line = refused("label", street, *words, "-o", tmp_path / "again")
-        assert line == f"budgetseg: '{path}' has format 6, not 7; label the video anew"
+        assert line == f"budgetseg: '{path}' has format 6, not 7; label the video again"
     assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
 
 
@@ -160,8 +160,8 @@ def test_budgets_that_make_no_sense_are_one_line(
         ),
         (["--budget", "1s", "--space", "pixels"], "no space 'pixels'; choose from auto, frames, regions"),
         (["--budget", "1s", "--engine", "pixels"], "no space 'pixels'; choose from auto, frames, regions"),
-        (["--budget", "1s", "--space", "frames", "--model", "MODEL"], "the model has no network that tells its"),
-        (["--budget", "1s", "--space", "frames", "--policy", "static"], "--policy is of regions; leave it out, or use"),
+        (["--budget", "1s", "--space", "frames", "--model", "MODEL"], "the model has no network for its classes"),
+        (["--budget", "1s", "--space", "frames", "--policy", "static"], "--policy needs regions; leave it out, or use"),
         (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
         (["--budget", "1s", "--replay", "nowhere"], "--replay takes no --budget"),
         (["--replay", "nowhere"], "'nowhere' holds no run"),
@@ -226,7 +226,7 @@ def test_ctrl_c_ends_the_spending_and_still_writes_complete_labels(warm: list[ob
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert process.returncode == 0, err
-    assert err.startswith("Ctrl-C: no more is spent")
+    assert err.startswith("Ctrl-C: spending ends")
     (ledger,) = json.loads(out)["ledgers"]
     assert ledger["stopped"]
     assert ledger["work_left"]
@@ -239,7 +239,7 @@ def test_ctrl_c_twice_leaves_nothing(warm: list[object], tmp_path: Path) -> None
         wait_for(process, tmp_path, ".out.*", steady_s=0.1)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("Ctrl-C: no more is spent")
+        assert process.stderr.readline().startswith("Ctrl-C: spending ends")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (130, "")

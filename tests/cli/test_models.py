@@ -43,7 +43,7 @@ def test_the_facts_of_one_are_those_of_its_files(name: str) -> None:
 
 def test_a_model_without_a_policy_promises_nothing(tmp_path: Path) -> None:
     save_model(random_model(HAND_MADE), tmp_path / "mine")
-    assert "No policy was learned" in told(str(tmp_path / "mine"))
+    assert "the model has no learned policy" in told(str(tmp_path / "mine"))
 
 
 def test_a_model_that_is_not_there_is_refused_with_those_that_are(refused: Callable[..., str]) -> None:

@@ -19,5 +19,5 @@ def test_the_page_lies_beside_the_results(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_results_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
-    assert "holds nothing to show; run 'budgetseg label'" in refused("report", tmp_path)
+    assert "holds no results; run 'budgetseg label'" in refused("report", tmp_path)
     assert not list(tmp_path.iterdir())

@@ -170,7 +170,7 @@ def test_what_an_earlier_run_left_does_not_stay_beside_the_new(clip: Path, tmp_p
 
 def test_more_supervoxels_than_there_can_be_is_said(clip: Path, tmp_path: Path) -> None:
     _, out = run(clip, "-n", 100_000, "-o", tmp_path / "out")
-    assert "fewer than the 100000 asked for" in out
+    assert "at the finest level; 100000 were asked for" in out
 
 
 def test_a_container_that_does_not_know_its_length_is_refused_like_any_other(

@@ -27,9 +27,9 @@ def test_the_help_teaches_the_command() -> None:
     options = "--root --output --networks --network-steps --device --split --descriptors --per-frame --tier --balance"
     options += " --policies --no-policies --policy-methods --policy-costs --policy-limit --seed --work --threads"
     assert all(option in text for option in options.split())
-    assert "Without --networks they are trained first" in text
-    assert "--descriptors colour,hog,hof,mbh does without them" in text
-    assert "the same command goes on where it was" in text
+    assert "Without --networks, two networks are trained first" in text
+    assert "With --descriptors colour,hog,hof,mbh no network is trained" in text
+    assert "the same command continues where it was" in text
 
 
 def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_model_is_trained_from_end_to_end_and_again_in_no_time(root: Path, tmp
     for one, other in zip(model.policies, models[1].policies, strict=True):
         assert np.array_equal(one.policy.weights, other.policy.weights)
     first, last = said[0].splitlines()
-    assert first.startswith("Calibration error of H on unseen folds: ")
+    assert first.startswith("Calibration error of H on held-out folds: ")
     assert 0 < float(first.split()[-2]) < 50
     assert last == f"The model is in {tmp_path / 'streets'}"
     assert said[1] == said[0]
@@ -92,7 +92,7 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
     ("words", "line"),
     [
         (["--descriptors", "colour,hoof"], "no descriptor 'hoof'; choose from colour, hog, hof, mbh"),
-        (["--device", "abacus"], "no device 'abacus' for PyTorch here"),
+        (["--device", "abacus"], "PyTorch has no device 'abacus' here; use 'cpu'"),
         (["--network-steps", "0"], "see budgetseg train --help"),
         (["--networks", "nowhere"], "no folder 'nowhere' of networks; 'budgetseg train-network' makes one"),
         (["--split", "holidays"], "no split 'holidays'"),

@@ -58,7 +58,7 @@ def test_a_wrong_class_map_is_refused(tmp_path: Path, text: str, rule: str) -> N
         ("", "no splits"),
         ("train = 3", "'train' must be a list of video names"),
         ("train = []", "'train' must be a list of video names"),
-        ('train = ["a", "a"]', "names a video twice"),
+        ('train = ["a", "a"]', "names a video twice; list it once"),
         ('train = ["a"]\ntest = ["a"]', "'a' is in both 'train' and 'test'"),
         ('selection = ["a"]\ntest = ["a"]', "'a' is in both"),
         ('train = ["a"]\nfit = ["a"]', "'fit' is what 'selection' leaves"),

@@ -150,7 +150,7 @@ def test_another_format_is_refused(folder: Path) -> None:
 
 def test_values_of_another_shape_than_announced_are_refused(folder: Path) -> None:
     np.save(folder / "values" / "hof.npy", np.zeros((23, 3), np.float32))
-    assert "hof.npy has another shape than video.json says" in refused(folder)
+    assert "hof.npy does not have the shape in video.json" in refused(folder)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -27,7 +27,7 @@ def test_labels_of_any_class_have_the_shape_of_the_video(most_bytes: int) -> Non
 
 
 def test_no_room_is_an_error_before_the_work() -> None:
-    with pytest.raises(OutputError, match=r"no room for labels, 10000000 GB .*; free some, or set TMPDIR"):
+    with pytest.raises(OutputError, match=r"no space for labels, 10000000 GB .*; free some, or set TMPDIR"):
         room_for(10**7, (10**5, 10**4), 0)
 
 
@@ -36,7 +36,7 @@ def test_labels_in_a_file_take_no_memory() -> None:
 
 
 def test_the_user_reads_how_much_memory_was_made_ready() -> None:
-    assert made_ready(1_230_000_000) == "memory for labels, 1.2 GB, was made ready beside the budget"
+    assert made_ready(1_230_000_000) == "memory for labels, 1.2 GB, was allocated outside the budget"
 
 
 @pytest.mark.parametrize("was_on", [True, False])

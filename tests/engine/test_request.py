@@ -23,9 +23,9 @@ def test_a_share_or_a_budget_of_descriptors_alone_bounds_no_moment(wanted: Reque
 @pytest.mark.parametrize(
     ("budgets", "scope", "line"),
     [
-        ((), "total", "a budget must be more than nothing; for example 10s"),
-        ((Budget(0.0),), "total", "a budget must be more than nothing; for example 10s"),
-        ((Budget(-1.0), Budget(2.0)), "total", "a budget must be more than nothing; for example 10s"),
+        ((), "total", "a budget must be more than 0; for example 10s"),
+        ((Budget(0.0),), "total", "a budget must be more than 0; for example 10s"),
+        ((Budget(-1.0), Budget(2.0)), "total", "a budget must be more than 0; for example 10s"),
         ((Budget(2.0), Budget(1.0)), "total", "budgets must rise; for example 2s,5s,10s"),
         ((Budget(1.0), Budget(1.0)), "total", "budgets must rise; for example 2s,5s,10s"),
         ((SHARE, Budget(1.0)), "total", "budgets must all be times, or all be shares; for example 2s,5s or 10%,50%"),

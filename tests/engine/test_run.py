@@ -176,7 +176,7 @@ def test_shares_of_descriptors_are_of_what_all_of_them_cost(window: int | None) 
 
 
 def test_whole_frames_have_no_scope_of_descriptors() -> None:
-    with pytest.raises(UsageError, match=r"^scope 'descriptors' is of descriptors; use --space regions for it$"):
+    with pytest.raises(UsageError, match=r"^scope 'descriptors' needs regions; use --space regions$"):
         label(frames_space(), seconds(1.0, scope="descriptors"))
 
 
@@ -222,7 +222,7 @@ def test_a_video_that_is_shorter_than_promised_has_labels_for_the_frames_that_th
 
 @BOTH
 def test_a_video_without_any_frame_is_an_error(make: Make) -> None:
-    with pytest.raises(VideoError, match=r"^'street' gives no frame; check the file$"):
+    with pytest.raises(VideoError, match=r"^'street' has no frame; check the file$"):
         run(make(), _empty(street()), seconds(1.0), CLASSES, CostClock())
 
 
@@ -327,7 +327,7 @@ def test_large_memory_for_labels_is_made_ready_beside_the_budget(make: Make, mon
     monkeypatch.setattr(module, "LARGE", 1000)
     (result,) = label(make(), seconds(math.inf), clock)
     n_bytes = math.prod(SHAPE)
-    assert result.ledger.notes == [f"memory for labels, {n_bytes / 1e9:.2g} GB, was made ready beside the budget"]
+    assert result.ledger.notes == [f"memory for labels, {n_bytes / 1e9:.2g} GB, was allocated outside the budget"]
     assert result.ledger.spent_s == 0
 
 
@@ -429,7 +429,7 @@ def test_a_trace_that_does_not_fit_the_video_is_refused() -> None:
     results = label(regions_space(), seconds(math.inf))
     (window,) = results[0].windows
     wrong = replace(window, n_places=10**6)
-    with pytest.raises(UsageError, match=r"^the trace does not fit the video; label it anew$"):
+    with pytest.raises(UsageError, match=r"^the trace does not fit the video; label it again$"):
         again(regions_space(), seconds(1.0), [replace(results[0], windows=[wrong])])
 
 
@@ -437,7 +437,7 @@ def test_a_network_that_fails_now_cannot_be_asked_again() -> None:
     results = label(frames_space(), seconds(math.inf))
     space = frames_space()
     broken = replace(space, networks={**space.networks, "large": Shades(fails_after=3)})
-    with pytest.raises(UsageError, match=r"^large failed \(RuntimeError: no more\): it cannot be done again$"):
+    with pytest.raises(UsageError, match=r"^large failed \(RuntimeError: no more\); this run cannot be repeated$"):
         again(broken, seconds(1.0), results)
 
 
@@ -478,7 +478,7 @@ def test_what_the_earlier_run_had_paid_for_is_not_paid_again(make: Make) -> None
     (more,) = label(make(), seconds(0.02), clock, earlier_of(first))
     assert more.ledger.spent_s == clock.now_s() <= 0.02
     assert stages_s(more.ledger) == pytest.approx(more.ledger.spent_s)
-    note = "what the earlier run had asked was asked again, beside the budget"
+    note = "actions of the earlier run were repeated, outside the budget"
     assert (note in more.ledger.notes) == (make is frames_space)
 
 

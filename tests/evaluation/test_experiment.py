@@ -206,7 +206,7 @@ def test_a_video_without_labels_has_no_figures_and_changes_none(tables: list[Vid
 def test_other_classes_than_the_models_are_refused() -> None:
     check_classes(MODEL, CLASSES)
     for names in (("road", "sky"), ("sky", "road", "tree"), ("road", "sky", "sea")):
-        with pytest.raises(UsageError, match="tells apart road, sky, tree; the dataset has") as error:
+        with pytest.raises(UsageError, match="has the classes road, sky, tree, the dataset has") as error:
             check_classes(MODEL, Classes(names, CLASSES.colours[: len(names)]))
         assert "\n" not in str(error.value)
 

@@ -62,7 +62,7 @@ def test_a_method_without_any_descriptor_of_its_kind_is_refused() -> None:
 def test_static_needs_plans_of_its_form_for_the_same_costs_and_descriptors() -> None:
     plan = StaticPlan(0.1, ("hog",), "random", NAMES, "unshared", rest=False)
     planned = replace(FULL, plans=(plan,))
-    line = r"^static needs more than the model has for shared costs; train it again, with plans and policies$"
+    line = r"^static needs a plan or policy for shared costs; train the model again, with plans and policies$"
     for model in (FULL, planned):
         with pytest.raises(UsageError, match=line):
             methods_named(["static"], model)
@@ -79,7 +79,7 @@ def test_static_needs_plans_of_its_form_for_the_same_costs_and_descriptors() -> 
 def test_baseline3_needs_its_policy_for_the_same_costs_and_descriptors() -> None:
     policy = Baseline3Policy(NAMES, "unshared", np.zeros((16, N_LEVELS, 5), np.float32))
     model = replace(FULL, baseline3=(policy,))
-    line = r"^baseline3-rest needs more than the model has for shared costs; train it again, with plans and policies$"
+    line = r"^baseline3-rest needs a plan or policy for shared costs; train the model again, with plans and policies$"
     with pytest.raises(UsageError, match=line):
         methods_named(["baseline3-rest"], model)
     assert methods_named(["baseline3"], model, "unshared") == [METHODS["baseline3"]]
@@ -97,12 +97,12 @@ def buys(d: int, method: str, among: tuple[str, ...], costs: str = "shared") -> 
 
 def test_learned_methods_need_their_policy_for_the_same_costs_and_descriptors() -> None:
     model = replace(FULL, policies=(buys(1, "budget-nhbrnk", NAMES, "unshared"),))
-    line = r"^budget-nhbrnk needs more than the model has for shared costs; train it again, with plans and policies$"
+    line = r"^budget-nhbrnk needs a plan or policy for shared costs; train the model again, with plans and policies$"
     with pytest.raises(UsageError, match=line):
         methods_named(["budget-nhbrnk"], model)
     assert methods_named(["budget-nhbrnk"], model, "unshared") == [METHODS["budget-nhbrnk"]]
     for other in ("budget-full", "budget-rndrnk", "budget-wanted"):
-        with pytest.raises(UsageError, match=f"^{other} needs more"):
+        with pytest.raises(UsageError, match=f"^{other} needs a plan or policy"):
             methods_named([other], model, "unshared")
 
 
@@ -110,7 +110,7 @@ def test_the_papers_budget_full_is_nhbrnk_with_the_network() -> None:
     assert METHODS["budget-full"].descriptors == (*NAMES, "dcnn")
     model = replace(FULL, policies=(buys(1, "budget-nhbrnk", (*NAMES, "dcnn")),))
     assert methods_named(["budget-full"], model) == [METHODS["budget-full"]]
-    with pytest.raises(UsageError, match=r"^budget-nhbrnk needs more"):
+    with pytest.raises(UsageError, match=r"^budget-nhbrnk needs a plan or policy"):
         methods_named(["budget-nhbrnk"], model)
 
 

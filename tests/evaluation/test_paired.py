@@ -210,5 +210,5 @@ def test_what_is_no_result_is_refused_in_a_line(tmp_path: Path, content: str) ->
 def test_rows_of_older_versions_are_refused(key: str) -> None:
     rows = rows_of("a", 0.2, random_confusions(2, 2, 14))
     del rows[0][key]
-    with pytest.raises(UsageError, match=r"^rows lack pixels, or pieces"):
+    with pytest.raises(UsageError, match=r"^rows lack pixels or pieces; run"):
         compare(rows)

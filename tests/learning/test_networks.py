@@ -68,7 +68,7 @@ def test_nothing_is_trained_that_is_not_asked_for_or_already_there(
     ("other", "recipe", "line"),
     [
         ({"descriptors": ("dcnn", "hoof")}, RECIPE, "no descriptor 'hoof'"),
-        ({"splits": ("blank",)}, RECIPE, "no frame has labels"),
+        ({"splits": ("blank",)}, RECIPE, "no frame of this split has labels"),
         ({"splits": ("test",)}, RECIPE, "labelled frames are all in one fold"),
         ({"splits": ("holidays",)}, RECIPE, "no split 'holidays'"),
         ({}, replace(RECIPE, device="abacus"), "no device 'abacus'"),
@@ -98,6 +98,6 @@ def test_without_pytorch_the_ways_out_are_told_in_one_line(
         with_networks(plan, tmp_path / "networks", RECIPE, 1, silent)
     assert str(error.value) == (
         "training networks needs torch; pip install 'budgetseg[train]', or give --networks, "
-        "or do without: --descriptors colour,hog,hof,mbh"
+        "or use no network: --descriptors colour,hog,hof,mbh"
     )
     assert not list(tmp_path.iterdir())

@@ -89,10 +89,10 @@ def test_an_unknown_key_is_refused_with_the_known_ones(tmp_path: Path, key: str)
         ("colours", '"RGB"', "'rgb' or 'bgr'"),
         ("colours", "[]", "'rgb' or 'bgr'"),
         ("output", '"logits"', "'scores' or 'probabilities'"),
-        ("classes", '"road"', "a list of names, one at least not empty"),
-        ("classes", "[]", "a list of names, one at least not empty"),
-        ("classes", '["", ""]', "a list of names, one at least not empty"),
-        ("classes", '["road", 3]', "a list of names, one at least not empty"),
+        ("classes", '"road"', "a list of names, at least one of them not empty"),
+        ("classes", "[]", "a list of names, at least one of them not empty"),
+        ("classes", '["", ""]', "a list of names, at least one of them not empty"),
+        ("classes", '["road", 3]', "a list of names, at least one of them not empty"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_rule(tmp_path: Path, key: str, value: str, rule: str) -> None:

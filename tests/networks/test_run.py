@@ -145,7 +145,7 @@ def test_classes_of_another_number_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shape", [(1, 3, "height", "width"), ("batch", "channels", 6, "width"), (1, 3, -1, -1)])
 def test_a_network_of_any_size_needs_one(tmp_path: Path, shape: tuple[int | str, ...]) -> None:
     path = save_mixer(tmp_path / "net.onnx", SAME, shape)
-    assert "say which with 'size'" in refusal(Card(path))
+    assert "set 'size' in its TOML file" in refusal(Card(path))
     assert OnnxNetwork(Card(path, size=(8, 6))).size == (8, 6)
 
 

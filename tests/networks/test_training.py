@@ -41,7 +41,7 @@ def test_the_same_seed_gives_the_same_networks(two_halves: tuple[UInt8, UInt8]) 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
     check_device("cpu")
-    with pytest.raises(UsageError, match="no device 'gpu' for PyTorch here"):
+    with pytest.raises(UsageError, match="PyTorch has no device 'gpu' here; use 'cpu'"):
         check_device("gpu")
 
 

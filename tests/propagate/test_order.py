@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetseg.propagate.order import fill, key_frames, medians, spread
@@ -56,6 +56,7 @@ def total(positions: Float64, places: Iterable[int]) -> float:
     return float(np.abs(positions[:, None] - positions[list(places)]).min(axis=1).sum())
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=9), st.integers(1, 9))
 def test_no_other_places_are_nearer_to_all_positions_than_their_medians(steps: list[float], k: int) -> None:
     positions = np.cumsum(np.array(steps))

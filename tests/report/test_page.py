@@ -35,7 +35,7 @@ def test_a_page_of_results_alone_is_small(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds nothing to show"):
+    with pytest.raises(UsageError, match="holds no results"):
         write_report(tmp_path, tmp_path / "page.html")
     with pytest.raises(UsageError, match="no folder"):
         write_report(tmp_path / "none", tmp_path / "page.html")

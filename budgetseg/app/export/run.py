@@ -59,8 +59,8 @@ class FinishedRun:
         files = list_images(self.place(budget) / "labels")
         if len(files) != self.trace.video.n_frames:
             raise UsageError(
-                f"'{self.place(budget) / 'labels'}' has {len(files)} pictures of {self.trace.video.n_frames}; "
-                "label the video anew"
+                f"'{self.place(budget) / 'labels'}' has {len(files)} label files for {self.trace.video.n_frames} "
+                "frames; label the video again"
             )
         return files
 
@@ -70,7 +70,7 @@ class FinishedRun:
         try:
             found: dict[str, Any] = json.loads(path.read_text())
         except _DAMAGES as error:
-            raise UsageError(f"'{path}' cannot be read ({error}); label the video anew") from None
+            raise UsageError(f"'{path}' cannot be read ({error}); label the video again") from None
         return found
 
 

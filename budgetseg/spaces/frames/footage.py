@@ -111,7 +111,7 @@ class Footage:
             self.leave_out(rest, until_s)
             self._read_some(self.missing(stride), until_s, last_s)
         if self._window.reader.alone is not None:
-            self._account.ledger.note("no time to decode all frames: only those that need no others were read")
+            self._account.ledger.note("no time to decode all frames: only frames that decode without others were read")
 
     def read_again(self, numbers: Sequence[int]) -> None:
         """Read frames as another run did, however long it takes."""

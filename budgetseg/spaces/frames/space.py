@@ -102,7 +102,7 @@ class Frames:
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """All frames at full size; each window plans what to read when it is opened."""
         if request.scope != "total":
-            raise UsageError(f"scope '{request.scope}' is of descriptors; use --space regions for it")
+            raise UsageError(f"scope '{request.scope}' needs regions; use --space regions")
         return Plan(video.n_frames or video.count(), (video.height, video.width))
 
     def window_length(self, request: Request, plan: Plan) -> int:

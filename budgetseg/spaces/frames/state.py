@@ -326,7 +326,7 @@ class FrameState:
         if not self.n_predictions:
             out[:] = int(np.argmax(self._space.prior))
             for k in sorted(self._cut_off):
-                self._account.ledger.note(f"{self.names[k]} did not answer in time")
+                self._account.ledger.note(f"{self.names[k]} did not finish in time")
             self._account.ledger.note("the budget is short: prior")
             return Finish(0, prior=True, n_read=len(self.footage.read)), None
         carry = self.plan.carry if like is None else like.carry
@@ -337,7 +337,9 @@ class FrameState:
         painter = Painter(self._space, self._account, self._costs, self, timeline, len(out), end_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
         if late and like is None:
-            self._account.ledger.note(f"painting took too long: {len(late)} frames have the labels of the nearest one")
+            self._account.ledger.note(
+                f"painting took too long: {len(late)} frames have the labels of the nearest painted one"
+            )
         finish = Finish(
             0,
             n_read=len(self.footage.read),

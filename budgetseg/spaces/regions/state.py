@@ -113,7 +113,7 @@ class RegionState:
         self.plan = replace(self.plan, size=earlier.size)
         self._make_scene(reduced(frames, earlier.size), earlier.n_places, np.inf)
         if self.n_places != earlier.n_places:
-            raise UsageError("the trace does not fit the video; label it anew")
+            raise UsageError("the trace does not fit the video; label it again")
 
     def _read(self, end_s: float) -> tuple[UInt8, bool]:
         """Frames of the window (t, h, w, 3), as long as there will be time to label them; whether time was short."""

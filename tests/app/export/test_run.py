@@ -35,7 +35,7 @@ def test_what_is_missing_is_one_line(street_run: Path, tmp_path: Path) -> None:
         read_run(street_run).place("3s")
     shutil.copytree(street_run, tmp_path / "out")
     (tmp_path / "out" / "100%" / "labels" / "000003.png").unlink()
-    with pytest.raises(UsageError, match=f"has {N_FRAMES - 1} pictures of {N_FRAMES}"):
+    with pytest.raises(UsageError, match=f"has {N_FRAMES - 1} label files for {N_FRAMES} frames"):
         read_run(tmp_path / "out")
 
 

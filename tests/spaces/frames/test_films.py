@@ -32,7 +32,7 @@ from tests.spaces.frames.worlds import (
 )
 from tests.video.clips import KINDS, N_FRAMES, Kind, write_clip
 
-ALONE = "no time to decode all frames: only those that need no others were read"
+ALONE = "no time to decode all frames: only frames that decode without others were read"
 
 
 @pytest.fixture(scope="module")

@@ -437,7 +437,7 @@ def test_a_run_is_gone_on_from_beside_the_budget() -> None:
     assert second.windows[0].events[:n_before] == first.windows[0].events
     assert len(second.windows[0].events) > n_before
     assert second.ledger.spent_s <= 0.3
-    assert second.ledger.notes == ["what the earlier run had asked was asked again, beside the budget"]
+    assert second.ledger.notes == ["actions of the earlier run were repeated, outside the budget"]
     again = replay(space_of(FRAMES), slides(FRAMES), request_of(0.3), CLASSES, Earlier(second.plan, second.windows), N)
     assert np.array_equal(again[0].labels, second.labels)
 

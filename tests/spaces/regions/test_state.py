@@ -439,7 +439,7 @@ def test_a_run_without_a_memory_is_done_again_beside_the_budget() -> None:
         event[:2] for event in first.windows[0].events
     ]
     assert second.ledger.spent_s <= 0.03
-    assert "what the earlier run had asked was asked again, beside the budget" in second.ledger.notes
+    assert "actions of the earlier run were repeated, outside the budget" in second.ledger.notes
 
 
 def test_a_memory_holds_what_a_later_run_needs() -> None:
