@@ -1,9 +1,10 @@
 """A run: a video, a space and budgets in, labels and their accounts out.
 
-plan ─► for each window: read and prepare ─► for each budget: spend (Algorithm 1) ─► finish
+plan ─► a glance at every window ─► for each window: read and prepare ─► for each budget: spend (Algorithm 1) ─► finish
 
 Long videos are labelled in windows, one after the other. Each window gets its share of what is left of a budget, in
-proportion to its frames. A window is labelled at every budget before the next one is opened.
+proportion to its frames. A window is labelled at every budget before the next one is opened. First, one place of every
+window is asked about: whatever happens then, windows that come late have labels of their content.
 """
 
 import logging
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.engine.loop import Listed, Outcome, done_of, spend
+from budgetseg.engine.loop import Listed, Outcome, Policy, done_of, spend
 from budgetseg.engine.memory import LARGE, made_ready, n_bytes, no_collection, room_for
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
@@ -24,9 +25,10 @@ from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import Event, Finish, WindowTrace
 from budgetseg.engine.window import Window
 from budgetseg.errors import UsageError, VideoError
+from budgetseg.propagate.order import spread
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.timing.ledger import Account, Ledger
-from budgetseg.types import Action, Batch, Classes
+from budgetseg.types import NOTHING, Action, Batch, Bool, Classes, UInt8
 from budgetseg.video import VideoSource
 
 __all__ = ["Earlier", "replay", "run"]
@@ -37,6 +39,8 @@ Stopped = Callable[[], bool]
 
 RELEASE = "release"
 """Stage: the memory of a window is given back."""
+FILL = "filling"
+"""Stage: windows for which there was no time take labels from others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,24 @@ class Earlier:
     plan: Plan
     windows: Sequence[WindowTrace]
     memory: Sequence[Any] = ()
+
+
+@dataclass
+class _Opened:
+    """A window that work has begun on.
+
+    Attributes
+    ----------
+    state : what is known of it
+    account : clock, prices and its ledger
+    events : what was done
+    spent_s : seconds before it is labelled
+    """
+
+    state: WindowState
+    account: Account
+    events: list[Event]
+    spent_s: float = 0.0
 
 
 @dataclass
@@ -114,6 +136,8 @@ class _Run:
         self.clock = clock
         self.stopped = stopped
         self.done: list[_Done] = []
+        self.glanced: dict[int, _Opened] = {}
+        self._to_fill = [0.0] * len(request.budgets)  # pixels that take their labels from other windows
         self.ledgers = [Ledger(None, request.scope) for _ in request.budgets]
 
     def label(self, earlier: Earlier | None) -> list[Result]:
@@ -122,24 +146,25 @@ class _Run:
         self._make_room()
         self.plan = self.space.plan(self.video, self.request) if earlier is None else earlier.plan
         _log.info("plan: %s", self.plan)
+        self.reader = self.space.reader(self.video, self.plan)
         known = () if earlier is None else earlier.windows
+        lengths = [trace.n_frames for trace in known]
+        self._glance(list(self._windows(lengths))[len(known) :])
         n_found = 0
-        for window in self._windows([own.n_frames for own in known]):
-            if self.stopped() and window.number:
-                break
-            state, account = self._open(window)
-            if window.number < len(known):
+        for window in self._windows(lengths):
+            opened = self.glanced.pop(window.number, None) or self._open(window)
+            if window.number < len(known) and (known[window.number].read or known[window.number].events):
                 assert earlier is not None
-                self._recall(state, earlier, window.number, account)
-            n_found = window.span.start + self._label_window(state, window, account, known)
+                self._recall(opened, earlier, window.number)
+            n_found = window.span.start + self._label_window(opened, window)
             if n_found < window.span.stop:
                 self.n_frames = n_found  # the video is shorter than its file promised
             last = Account(self.clock, self.space.prices, self.ledgers[-1])
             with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
-                del state
+                del opened
         if n_found == 0 and not self.plan.prior:
             raise VideoError(f"'{self.video.name}' has no frame; check the file")
-        self._label_rest(n_found)
+        self._label_rest()
         if self.request.scope == "total" and len(self.ledgers) == 1:
             self.ledgers[0].spent_s = self.clock.now_s()
         return self._results(self.n_frames)
@@ -149,11 +174,13 @@ class _Run:
         self.n_frames = n_frames
         self._make_room()
         self.plan = earlier.plan
+        self.reader = self.space.reader(self.video, self.plan)
         for window in self._windows([own.n_frames for own in earlier.windows]):
             if window.number == len(earlier.windows):
                 break
-            state, account = self._open(window)
-            self._repeat_window(state, window, account, earlier.windows[window.number])
+            opened = self._open(window)
+            self._repeat_window(opened, window, earlier.windows[window.number])
+        self._label_rest()
         for ledger in self.ledgers:
             ledger.spent_s = self.clock.now_s()
         return self._results(n_frames)
@@ -162,74 +189,111 @@ class _Run:
 
     def _windows(self, lengths: Sequence[int]) -> Iterator[Window]:
         """Windows of the lengths that an earlier run had, then of about one length."""
-        reader, stride = self.space.reader(self.video, self.plan), self.plan.stride
+        stride = self.plan.stride
         n_windows = -(-self.plan.n_worked // self.space.window_length(self.request, self.plan))
         usual = stride * -(-self.plan.n_worked // n_windows)
         first, number = 0, 0
         while first < self.n_frames and not self.plan.prior:
             length = lengths[number] if number < len(lengths) else usual
             span = range(first, min(first + length, self.n_frames))
-            yield Window(number, span, reader, span.stop == self.n_frames)
+            yield Window(number, span, self.reader, span.stop == self.n_frames)
             first, number = span.stop, number + 1
 
-    def _open(self, window: Window) -> tuple[WindowState, Account]:
-        account = Account(self.clock, self.space.prices, Ledger(None, self.request.scope))
-        return self.space.open(window, self.video, self.request, self.plan, account), account
+    def _open(self, window: Window) -> _Opened:
+        account = Account(self.clock, self.space.prices, Ledger(None, self.request.scope), self.stopped)
+        return _Opened(self.space.open(window, self.video, self.request, self.plan, account), account, [])
 
-    def _recall(self, state: WindowState, earlier: Earlier, k: int, account: Account) -> None:
+    def _glance(self, windows: Sequence[Window]) -> None:
+        """Ask about one place of every window, in an order of which every beginning is spread, while there is time."""
+        smallest, margins = self.request.budgets[0], self.space.margins
+        if len(windows) < 2 or smallest.is_share or self.request.scope != "total":
+            return
+        until_s = self.clock.now_s() + margins.glance * smallest.amount
+        for k in spread(len(windows))[: margins.glances]:
+            began_s = self.clock.now_s()
+            if began_s > until_s or self.stopped():
+                return
+            opened = self._open(windows[k])
+            batch = opened.state.glance(until_s)
+            if batch.n_actions and self.clock.now_s() + batch.planned_s.sum() <= until_s:
+                self._spend_on(opened, _once(batch), lambda: until_s - self.clock.now_s())
+                opened.spent_s = self.clock.now_s() - began_s
+                self.glanced[windows[k].number] = opened
+
+    def _recall(self, opened: _Opened, earlier: Earlier, k: int) -> None:
         """Know what an earlier run knew of a window; the clock stands still, since that run has paid for it."""
         trace = earlier.windows[k]
         memory = earlier.memory[k] if k < len(earlier.memory) else None
         with self.clock.paused():
-            state.prepare_again(trace, len(trace.read), memory)
+            opened.state.prepare_again(trace, len(trace.read), memory)
             if memory is None:
-                spend(state, Listed(_actions(trace.events)), self.clock, lambda: np.inf, _refuse(self.space))
-                account.ledger.note("actions of the earlier run were repeated, outside the budget")
-        account.ledger.stages.clear()
+                done = Listed(_actions(trace.events))
+                spend(opened.state, done, self.clock, lambda: np.inf, _refuse(self.space))
+                opened.account.ledger.note("actions of the earlier run were repeated, outside the budget")
+        opened.account.ledger.stages.clear()
+        opened.events.extend(trace.events)
 
-    def _label_window(self, state: WindowState, window: Window, account: Account, known: Sequence[WindowTrace]) -> int:
+    def _label_window(self, opened: _Opened, window: Window) -> int:
         """Label a window at every budget; how many of its frames there are."""
+        state, ledger, events = opened.state, opened.account.ledger, opened.events
         began_s, before = self.clock.now_s(), list(self.ledgers)
-        events = list(known[window.number].events) if window.number < len(known) else []
         finishes: list[Finish] = []
         evidence: list[Evidence | None] = []
         budgets_s = self._budgets_s(state, window, began_s)
         ends_s = [self._end_s(began_s + budget_s, window) for budget_s in budgets_s]
         for j, (budget_s, end_s) in enumerate(zip(budgets_s, ends_s, strict=True)):
-            is_ready = state.prepare(end_s, ends_s[-1])
+            is_ready = self._is_first_or_wanted(window) and state.prepare(end_s, ends_s[-1])
             is_over = j + 1 < len(ends_s) and self.clock.now_s() + state.finish_s() > end_s
             if is_ready and not is_over:
-                self._spend(state, account, budget_s, end_s, events)
+                self._spend(opened, budget_s, end_s)
+            if state.is_known or (is_ready and not is_over):
                 out = self.labels[j][window.span.start : window.span.start + state.n_frames]
                 finish, own = state.finish(end_s, out)
                 finishes.append(replace(finish, n_events=len(events)))
                 evidence.append(own)
-                self._close_budget(j, before[j], account.ledger, began_s, budget_s)
             else:
                 finishes.append(Finish(len(events), prior=True))
                 evidence.append(None)
-                if state.n_frames:
-                    self._close_empty(j, before[j], account.ledger, budget_s)
-                else:
-                    self._close_budget(j, before[j], account.ledger, began_s, budget_s)
+            self._close_budget(j, before[j], ledger, began_s - opened.spent_s, budget_s)
+            if finishes[-1].prior and state.n_frames:
+                self.ledgers[j].spent_s = min(self.ledgers[j].spent_s, before[j].spent_s + budget_s)
+                self.ledgers[j].work_left = True
+                self._to_fill[j] += self._pixels_of(window)
         self.plan = state.plan
         if state.n_frames:
             trace = WindowTrace(state.n_frames, *state.trace(), events, finishes)
             self.done.append(_Done(trace, evidence, state.memory()))
         return state.n_frames
 
-    def _spend(self, state: WindowState, account: Account, budget_s: float, end_s: float, events: list[Event]) -> None:
+    def _is_first_or_wanted(self, window: Window) -> bool:
+        """Whether to read a window: the first one at any rate, the others unless the user wants labels now."""
+        return window.number == 0 or not self.stopped()
+
+    def _spend(self, opened: _Opened, budget_s: float, end_s: float) -> None:
         """Algorithm 1, until shortly before a deadline."""
-        margins, ledger, began_s = self.space.margins, account.ledger, self.clock.now_s()
+        margins, ledger, state = self.space.margins, opened.account.ledger, opened.state
         kept_s = margins.reserve_s(budget_s, self.space.prices.slowdown.waiting)
-        planned_s = 0.0
+        first_s = margins.first * state.next_s()
+        stopped_s: float | None = None
 
         def left_s() -> float:
+            nonlocal stopped_s
             if self.stopped():
-                return -1.0
+                # The first action is done nevertheless: without it there would be no labels of the content.
+                stopped_s = self.clock.now_s() if stopped_s is None else stopped_s
+                return -1.0 if state.is_known else stopped_s + first_s - self.clock.now_s()
             if self.request.scope != "total":
                 return budget_s - ledger.sources_s
             return end_s - kept_s - margins.finish * state.finish_s() - self.clock.now_s()
+
+        self._spend_on(opened, _chosen, left_s)
+        ledger.next_s = state.next_s()
+        ledger.work_left = ledger.next_s > 0
+
+    def _spend_on(self, opened: _Opened, policy: Policy, left_s: Callable[[], float]) -> None:
+        """Do what a policy decides while there are seconds left, and write it down."""
+        ledger, events, began_s = opened.account.ledger, opened.events, self.clock.now_s()
+        planned_s = 0.0
 
         def record(batch: Batch, outcome: Outcome, at_s: float) -> None:
             nonlocal planned_s
@@ -237,11 +301,9 @@ class _Run:
             self._record(batch, outcome, at_s, ledger, events)
 
         n_before = len(events)
-        spend(state, _chosen, self.clock, left_s, record, self.space.threads)
+        spend(opened.state, policy, self.clock, left_s, record, self.space.threads)
         if len(events) > n_before:
             ledger.book_stage(self.space.stage, planned_s / self.space.threads, self.clock.now_s() - began_s)
-        ledger.next_s = state.next_s()
-        ledger.work_left = ledger.next_s > 0
 
     def _record(self, batch: Batch, outcome: Outcome, at_s: float, ledger: Ledger, events: list[Event]) -> None:
         """Write actions to the ledger and the trace."""
@@ -252,7 +314,8 @@ class _Run:
             ledger.book_source(self.space.sources[source], planned[k], spent[k])
             events.append(Event(place, source, at_s, spent[k], shared[k]))
 
-    def _repeat_window(self, state: WindowState, window: Window, account: Account, trace: WindowTrace) -> None:
+    def _repeat_window(self, opened: _Opened, window: Window, trace: WindowTrace) -> None:
+        state, account = opened.state, opened.account
         evidence: list[Evidence | None] = []
         is_ready, n_done = False, 0
         for j, finish in enumerate(trace.finishes):
@@ -289,11 +352,14 @@ class _Run:
             return [budget.in_s(full_s) for budget in budgets]
         largest_s = budgets[-1].amount
         spent_s = began_s if scope == "total" else self.ledgers[-1].spent_s
-        left_s = (largest_s - spent_s) * self._share_of(window)
+        kept_s = [self.space.prices.predict(FILL, pixels) for pixels in self._to_fill]
+        glanced_s = sum(opened.spent_s for opened in self.glanced.values())
+        left_s = (largest_s - spent_s - kept_s[-1]) * self._share_of(window)
         found = [left_s]
-        for budget, ledger in zip(budgets[-2::-1], self.ledgers[-2::-1], strict=True):
+        for j in reversed(range(len(budgets) - 1)):
             # Where the largest budget leaves much to its last windows, a smaller one has no more than its own rest.
-            own_s = (budget.amount - ledger.spent_s) * self._share_of(window)
+            budget = budgets[j]
+            own_s = (budget.amount - self.ledgers[j].spent_s - glanced_s - kept_s[j]) * self._share_of(window)
             part_s = left_s * budget.amount / largest_s if largest_s < np.inf else own_s
             found.insert(0, min(part_s, own_s, found[0]))
         return found
@@ -309,13 +375,6 @@ class _Run:
         ledger.spent_s = self.clock.now_s() - began_s if self.request.scope == "total" else ledger.sources_s
         total_s = budget_s + (before.budget_s or 0.0) if budget.is_share else budget.amount
         self.ledgers[j] = replace(before.plus(ledger), budget_s=total_s, next_s=ledger.next_s)
-
-    def _close_empty(self, j: int, before: Ledger, ledger: Ledger, budget_s: float) -> None:
-        """Write down that a budget was over before the window had labels."""
-        self._close_budget(j, before, ledger, 0.0, budget_s)
-        self.ledgers[j].spent_s = before.spent_s + budget_s
-        self.ledgers[j].work_left = True
-        self.ledgers[j].note("the budget is short: prior")
 
     # Labels
 
@@ -335,16 +394,37 @@ class _Run:
         if n_bytes(self.labels) > LARGE:
             self._note(made_ready(n_bytes(self.labels)))
 
-    def _label_rest(self, n_found: int) -> None:
-        """Say which frames have no label but the most frequent class."""
+    def _label_rest(self) -> None:
+        """Give windows without labels of their own those of the nearest frame that has some."""
         if self.plan.prior and not self.done:
-            self._note("the budget is short: prior")
             for ledger, budget in zip(self.ledgers, self.request.budgets, strict=True):
                 ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self.clock.now_s(), True
-        elif self.stopped() and n_found < self.n_frames:
-            self._note("stopped: the rest of the video has the most frequent class")
+        for j, (labels, ledger) in enumerate(zip(self.labels, self.ledgers, strict=True)):
+            is_own = np.repeat(
+                [not done.trace.finishes[j].prior for done in self.done], [done.trace.n_frames for done in self.done]
+            )
+            if not is_own.any():
+                ledger.note("the budget is short: prior")
+            elif not is_own.all():
+                self._fill(labels, ledger, is_own)
+        if self.stopped():
+            self._note("stopped: labels are made from what was known by then")
             for ledger in self.ledgers:
                 ledger.work_left = True
+
+    def _fill(self, labels: UInt8, ledger: Ledger, is_own: Bool) -> None:
+        """Copy labels to the frames that have none of their own."""
+        known, empty = np.flatnonzero(is_own), np.flatnonzero(~is_own)
+        after = np.searchsorted(known, empty)
+        sides = known[np.maximum(after - 1, 0)], known[np.minimum(after, len(known) - 1)]
+        nearest = np.where(np.abs(sides[0] - empty) <= np.abs(sides[1] - empty), *sides)
+        account = Account(self.clock, self.space.prices, ledger)
+        began_s = self.clock.now_s()
+        with account.stage(FILL, float(len(empty) * self.video.height * self.video.width)):
+            for frame, source in zip(empty.tolist(), nearest.tolist(), strict=True):
+                labels[frame] = labels[source]
+        ledger.spent_s += self.clock.now_s() - began_s
+        ledger.note(f"no time for {len(empty)} frames: they have the labels of the nearest frame that has some")
 
     def _note(self, line: str) -> None:
         for ledger in self.ledgers:
@@ -372,6 +452,12 @@ class _Run:
 def _chosen(state: WindowState, left_s: float) -> Batch:
     """The policy of a space: its state has it."""
     return state.choose(left_s)
+
+
+def _once(batch: Batch) -> Policy:
+    """A policy that decides for one batch, and then stops."""
+    left = iter([batch])
+    return lambda _state, _left_s: next(left, NOTHING)
 
 
 def _actions(events: Sequence[Event]) -> list[Action]:

@@ -39,6 +39,13 @@ class WindowState(Protocol):
 
     plan: Plan
 
+    def glance(self, end_s: float) -> Batch:
+        """An action about one place that can be done by `end_s` before anything is read; empty where there is none."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether labels can be made that show what is in the window."""
+
     def prepare(self, end_s: float, last_s: float) -> bool:
         """Read, and make ready for actions, with labels due at `end_s`; False where there is no time for any label.
 

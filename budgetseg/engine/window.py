@@ -1,6 +1,6 @@
 """A stretch of a video that is worked on at a time, and the reader that its frames come from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -11,6 +11,9 @@ from budgetseg.video.container import Container
 from budgetseg.video.images import ImageFolder
 
 __all__ = ["Reader", "Window"]
+
+ALONE = " alone"
+"""Ends the price of decoding frames that need no others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,7 @@ class Reader:
         self._stream = iter(source)
         self._at = 0
         self._times: dict[int, int] = {}
+        self._entries: Mapping[int, int] | None = None
 
     def work(self, n_frames: int) -> float:
         """Pixels of the file that must be decoded for so many frames: those between them too, if they must be."""
@@ -88,14 +92,50 @@ class Reader:
 
         `enough` ends the search for them.
         """
-        times, self.may_leave_out = self.source.alone(enough), False
+        times = self._find_entries(enough)
+        self.may_leave_out = False
         first = next((number for number in times if number in numbers), None)
         # Whether it is true shows when one is decoded.
         if first is None or not list(self.source.pick_alone({first: times[first]})):
             return False
-        self._times, self.alone, self.can_skip = times, sorted(times), True
-        self.key += " alone"
+        self._times = dict(times)
+        self.alone = sorted(times)
+        self.can_skip = True
+        self.key += ALONE
         return True
+
+    def entry(self, numbers: range, enough: Callable[[], bool] = lambda: False) -> int | None:
+        """The frame nearest to the middle of some that can be read without those before it; None where none is known.
+
+        `enough` ends the search for such frames.
+        """
+        middle = (numbers.start + numbers.stop) // 2
+        if self.can_skip and self.alone is None:
+            return middle
+        inside = [number for number in self._find_entries(enough) if number in numbers]
+        return min(inside, key=lambda number: abs(number - middle), default=None)
+
+    def fetch(self, number: int) -> UInt8 | None:
+        """One frame (H, W, 3), out of order; None where it is not there. Frames that are read in order go on as before.
+
+        Where it cannot be read without others, the video is decoded from its beginning.
+        """
+        times = self._find_entries()
+        if number in times:
+            found = dict(self.source.pick_alone({number: times[number]}))
+            return found[number].pixels if number in found else None
+        return next((frame.pixels for frame in self.source.pick([number])), None)
+
+    @property
+    def fetch_key(self) -> str:
+        """What one frame out of order is priced by, a frame's pixels each."""
+        return self.key if self.can_skip else self.key + ALONE
+
+    def _find_entries(self, enough: Callable[[], bool] = lambda: False) -> Mapping[int, int]:
+        """Frames of a video file that decode without others, with their timestamps; looked for once."""
+        if self._entries is None:
+            self._entries = self.source.alone(enough)
+        return self._entries
 
     def read(self, numbers: Sequence[int], late: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, UInt8]]:
         """Frames (H, W, 3) with their numbers; less where the video ends before it said so.

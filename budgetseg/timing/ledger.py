@@ -1,6 +1,6 @@
 """What a run planned to spend, and what it spent: `ledger.json`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
@@ -115,11 +115,13 @@ class Account:
     clock : of the run
     prices : what work costs on this machine, learned from every stage
     ledger : of the window at hand
+    stopped : whether the user wants labels now; what reads or computes for long asks
     """
 
     clock: Clock
     prices: Prices
     ledger: Ledger
+    stopped: Callable[[], bool] = lambda: False
 
     def predict_s(self, key: str, work: float) -> float:
         """Seconds that so much work will take."""

@@ -24,9 +24,11 @@ from budgetseg.timing.clock import Clock, CostClock, ManualClock
 from budgetseg.timing.ledger import Ledger
 from budgetseg.types import Budget, UInt8
 from budgetseg.video import VideoSource
-from tests.engine.worlds import N_FRAMES, SHAPE, Shades, frames_space, regions_space, street
+from tests.engine.worlds import N_FRAMES, SHAPE, Shades, frames_space, regions_space, slides, street
 
 Make = Callable[..., Space]
+
+STOPPED = "stopped: labels are made from what was known by then"
 
 BOTH = pytest.mark.parametrize("make", [frames_space, regions_space])
 ENOUGH = {frames_space: (0.03, 0.1, 0.5), regions_space: (0.016, 0.021, 0.5)}
@@ -238,21 +240,47 @@ def _empty(source: VideoSource) -> VideoSource:
 def test_a_run_that_is_stopped_at_once_has_labels_for_all_pixels(make: Make) -> None:
     (result,) = run(make(), street(), seconds(math.inf), CLASSES, CostClock(), lambda: True)
     assert result.labels.shape == SHAPE
-    assert not result.ledger.sources
+    assert n_actions(result.ledger) <= 8  # one batch, so that there are labels of the content
+
+
+@pytest.mark.parametrize("n", [1, 3, 10, 30])
+def test_frames_that_are_stopped_at_any_time_show_what_is_in_them(n: int) -> None:
+    (result,) = run(frames_space(), street(), seconds(math.inf), CLASSES, CostClock(), after(n))
+    assert n_actions(result.ledger) > 0
+    assert all(len(np.unique(labels)) > 1 for labels in result.labels)
+    assert result.ledger.work_left
+
+
+def test_frames_of_a_window_that_was_not_reached_have_labels_of_their_window() -> None:
+    (result,) = run(frames_space(), slides(), seconds(math.inf, window=4), CLASSES, CostClock(), after(20))
+    (event,) = result.windows[-1].events
+    assert result.windows[-1].read == ()
+    assert (result.labels[12:] == result.labels[12 + event.place]).all()
+    (small,) = label(frames_space(), seconds(math.inf, window=4))
+    assert np.mean(result.labels[12 + event.place] == small.labels[12 + event.place]) > 0.7
+    assert not np.array_equal(result.labels[12], result.labels[11])
+    assert STOPPED in result.ledger.notes
 
 
 @BOTH
-def test_a_run_that_is_stopped_in_the_middle_leaves_the_rest_to_the_most_frequent_class(make: Make) -> None:
+def test_a_run_that_is_stopped_in_the_middle_leaves_the_rest_with_the_nearest_labels(make: Make) -> None:
     space = make()
-    (result,) = run(space, street(), seconds(math.inf, window=4), CLASSES, CostClock(), after(4))
-    assert len(result.windows) == 1
+    (result,) = run(space, street(), seconds(math.inf, window=4), CLASSES, CostClock(), after(9))
     assert n_actions(result.ledger) > 0
     assert result.labels.shape == SHAPE
-    assert (result.labels[4:] == space.prior.argmax()).all()
+    assert (result.labels[4:] == result.labels[3]).all()
     assert (result.confidence[4:] == space.prior.max()).all()
     assert len(np.unique(result.labels[:4])) > 1
-    assert result.ledger.notes == ["stopped: the rest of the video has the most frequent class"]
+    filled = "no time for 12 frames: they have the labels of the nearest frame that has some"
+    assert [note for note in result.ledger.notes if "reading" not in note] == [filled, STOPPED]
     assert result.ledger.work_left
+
+
+@BOTH
+def test_what_a_stopped_run_has_filled_is_filled_again_by_its_replay(make: Make) -> None:
+    request = seconds(math.inf, window=4)
+    first = run(make(), street(), request, CLASSES, CostClock(), after(4))
+    check_same(first, again(make(), request, first))
 
 
 # Accounts

@@ -15,6 +15,7 @@ from budgetseg.spaces.regions.space import Regions
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import Frame, VideoSource
+from budgetseg.video.arrays import ArrayClip
 from budgetseg.video.core import Span
 from tests.app.simulated import frozen_prices
 from tests.app.streets import street_model
@@ -97,6 +98,12 @@ class Shades:
 def street(n_frames: int = N_FRAMES, n_promised: int | None = None) -> VideoSource:
     """A rendered street."""
     return VideoSource(Film(render(1, n_frames, SIZE)[0].frames, n_promised), Span(), SIZE)
+
+
+def slides(n_frames: int = N_FRAMES) -> VideoSource:
+    """The same, of which frames can be read in any order."""
+    clip = ArrayClip(render(1, n_frames, SIZE)[0].frames)
+    return VideoSource(clip, Span(), SIZE)
 
 
 def prices_with(rates: Mapping[str, float] | None = None) -> Prices:

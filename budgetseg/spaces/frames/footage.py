@@ -142,14 +142,14 @@ class Footage:
         began_s = clock.now_s()
         n_before = reader.n_decoded
         n, is_late = 0, False
-        found = reader.read([first + t for t in wanted], lambda: clock.now_s() > until_s)
+        found = reader.read([first + t for t in wanted], lambda: clock.now_s() > until_s or self._account.stopped())
         for n, (number, pixels) in enumerate(found, 1):
             self.frames[number - first] = pixels
             self.read.append(number - first)
             clock.charge(reader.predict_s(self._space.prices, 1))
             now_s = clock.now_s()
             frame_s = (now_s - began_s) / n
-            if n < len(wanted) and now_s + frame_s > until_s:
+            if n < len(wanted) and (now_s + frame_s > until_s or self._account.stopped()):
                 is_late = True
                 break
             rest_s = frame_s * (len(wanted) - n)
@@ -163,6 +163,23 @@ class Footage:
         if is_late:
             self._account.ledger.note(f"reading took too long: {len(wanted) - n} frames were left out")
         return n, is_late
+
+    def entry(self, end_s: float) -> int | None:
+        """A frame near the middle of the window that can be read before all others, by `end_s`; None for none."""
+        clock = self._account.clock
+        found = self._window.reader.entry(self._window.span, lambda: clock.now_s() > end_s)
+        return None if found is None else found - self._window.span.start
+
+    def frame(self, number: int) -> UInt8:
+        """A frame (H, W, 3), that was read or is read now; LookupError where it is not there. It is not kept."""
+        if number in self.frames:
+            return self.frames[number]
+        reader = self._window.reader
+        with self._account.stage("decode", reader.work(1), reader.fetch_key):
+            found = reader.fetch(self._window.span.start + number)
+        if found is None:
+            raise LookupError(f"frame {number} of the window cannot be read")
+        return found
 
     # Flow
 
@@ -202,7 +219,7 @@ class Footage:
             rest_s = each_s * (len(pairs) - n_begun) / threads
             is_telling = n_done >= settings.telling * len(pairs)
             n_begun += 1
-            if clock.now_s() + each_s > until_s:
+            if clock.now_s() + each_s > until_s or self._account.stopped():
                 return False
             return not is_telling or clock.now_s() + rest_s / settings.clearly <= until_s
 

@@ -165,13 +165,13 @@ class Painter:
         settings, state = self._space.settings.propagation, self._state
         asked = [network for network, own in enumerate(state.predictions) if own]
         is_read = t in self._footage.frames
-        blank = np.zeros(self._space.cells, np.float32)
         sources = []
         for network, key in fused:
             own = state.predictions[network][key]
             weaker = settings.weaker ** (len(asked) - 1 - asked.index(network))
             weight = weaker / (self._timeline.distance(key, t) + settings.near)
-            grey = self._footage.grey(key) if is_read else blank  # a frame that was not read looks like any other
+            # A frame that was not read looks like any other.
+            grey = self._grey(key) if is_read and key in self._footage.frames else self._grey(t)
             sources.append(Source(own.probabilities, own.top, grey, chains[key][t], weight))
         return sources
 

@@ -23,7 +23,7 @@ from budgetseg.spaces.frames.policy import Coverage
 from budgetseg.timing.deadline import Cuttable, LateError
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.margins import Margins
-from budgetseg.types import Action, Batch, Float32, UInt8
+from budgetseg.types import NOTHING, Action, Batch, Float32, UInt8
 
 if TYPE_CHECKING:
     from budgetseg.spaces.frames.space import Frames
@@ -93,7 +93,8 @@ class FrameState:
         self._window = window
         self._account = account
         self._explain = explain
-        self._began_s = account.clock.now_s()
+        self._began_s = 0.0
+        self._is_prepared = False
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
         self._cut_off: set[int] = set()
@@ -162,9 +163,27 @@ class FrameState:
 
     # Making ready
 
+    def glance(self, end_s: float) -> Batch:
+        """The cheapest network on a frame near the middle of the window, before anything is read."""
+        left = self.networks_left()
+        place = self.footage.entry(end_s) if left else None
+        if place is None:
+            return NOTHING
+        action = Action(place, left[0])
+        self._asked[action.source].add(place)
+        return Batch.of([action], [self.price_s(action)])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a prediction."""
+        return self.n_predictions > 0
+
     def prepare(self, end_s: float, last_s: float) -> bool:
         """Read frames and find flow, with labels due at `end_s`; False where there is no time for any."""
         self._policy.begin()
+        if not self._is_prepared:
+            self._began_s = self._account.clock.now_s()
+            self._is_prepared = True
         stride = self._stride(end_s, last_s)
         self.footage.read_every(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
         if not self.footage.frames:
@@ -219,7 +238,7 @@ class FrameState:
     def _least_s(self, end_s: float) -> float:
         """Seconds that must be left before `end_s` when reading ends: one prediction, copied to all frames."""
         left, margins = self.networks_left(), self.margins
-        ask_s = self._costs.network_s(self.names[left[0]]) if left else 0.0
+        ask_s = self._costs.network_s(self.names[left[0]]) if left and not self.is_known else 0.0
         copying_s = self._costs.finish_s(len(self._window.span), 1, 0, COPY, False)
         kept_s = margins.reserve_s(end_s - self._began_s, self._space.prices.slowdown.waiting)
         return margins.action * ask_s + margins.finish * copying_s + kept_s
@@ -229,7 +248,7 @@ class FrameState:
     def choose(self, left_s: float) -> Batch:
         """The next network and frame."""
         if not self.networks_left():
-            return Batch.of([], [])
+            return NOTHING
         batch = self._policy(self, left_s)
         for action in batch.actions:
             self._asked[action.source].add(action.place)
@@ -243,7 +262,9 @@ class FrameState:
         values = None
         missing: dict[int, str] = {}
         try:
-            values = Prediction.of(self._space.predict(action.source, self.footage.frames[action.place]))
+            frame = self.footage.frame(action.place)
+            began_s = clock.now_s()
+            values = Prediction.of(self._space.predict(action.source, frame))
         except LateError:
             missing[0] = LATE
         except Exception as error:  # a user's network may raise anything, and the run must go on
@@ -327,9 +348,8 @@ class FrameState:
             out[:] = int(np.argmax(self._space.prior))
             for k in sorted(self._cut_off):
                 self._account.ledger.note(f"{self.names[k]} did not finish in time")
-            self._account.ledger.note("the budget is short: prior")
             return Finish(0, prior=True, n_read=len(self.footage.read)), None
-        carry = self.plan.carry if like is None else like.carry
+        carry = (self.plan.carry or COPY) if like is None else like.carry
         edges = self.plan.edges if like is None else like.edges
         if like is not None and carry == FLOW:
             self.footage.find_flow(np.inf)

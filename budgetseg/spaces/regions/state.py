@@ -29,7 +29,7 @@ from budgetseg.spaces.regions.worker import Worker
 from budgetseg.supervoxels import Segmenter
 from budgetseg.timing.deadline import Cuttable, Deadline, LateError
 from budgetseg.timing.ledger import Account
-from budgetseg.types import Action, Batch, Int32, Supervoxels, UInt8
+from budgetseg.types import NOTHING, Action, Batch, Int32, Supervoxels, UInt8
 
 if TYPE_CHECKING:
     from budgetseg.spaces.regions.space import Regions
@@ -72,11 +72,21 @@ class RegionState:
         self._n_found = len(window.span)
         self._deadline = Deadline(account.clock)
         self._is_prepared = False
+        self._has_descriptors = False
         self._prepared_s = 0.0
         self._looked_s = 0.0
         self.scene: Scene | None = None
 
     # Making ready
+
+    def glance(self, end_s: float) -> Batch:  # noqa: ARG002 - without supervoxels nothing can be asked
+        """No action: supervoxels come first."""
+        return NOTHING
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a descriptor of a supervoxel."""
+        return self._has_descriptors
 
     def prepare(self, end_s: float, last_s: float) -> bool:  # noqa: ARG002 - the largest budget decides for all
         """Read and cut the window, once; False where no label can be made of it by `last_s`."""
@@ -319,6 +329,7 @@ class RegionState:
         for place in done.places[~is_chosen].tolist():
             self.episode.withdraw(place)  # it is done by a list, and was not chosen
         self.episode.receive_all(done, outcome.values[there], outcome.spent_s[there])
+        self._has_descriptors |= done.n_actions > 0
 
     def cuttable(self) -> Sequence[Cuttable]:
         """What descriptors share: networks, for one."""

@@ -383,9 +383,9 @@ def test_a_run_that_is_stopped_has_labels_for_all_pixels_and_says_so() -> None:
         stopped=lambda: next(asked, True),
     )
     assert result.labels.shape == SHAPE
-    assert 0 < sum(counts(result).values()) < 4
-    assert (result.labels[8:] == PRIOR).all()
-    assert result.ledger.notes == ["stopped: the rest of the video has the most frequent class"]
+    assert 0 < sum(counts(result).values()) < 6
+    assert all(len(np.unique(labels)) > 1 for labels in result.labels)
+    assert result.ledger.notes[-1] == "stopped: labels are made from what was known by then"
 
 
 def test_any_number_of_threads_finds_the_same_labels_without_a_bound() -> None:
