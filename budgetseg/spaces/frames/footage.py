@@ -160,7 +160,7 @@ class Footage:
         if n_decoded:
             self._account.book("decode", reader.work(n_decoded), clock.now_s() - began_s, reader.key)
         is_late |= n < len(wanted) and clock.now_s() > until_s
-        if is_late:
+        if is_late and not self._account.stopped():
             self._account.ledger.note(f"reading took too long: {len(wanted) - n} frames were left out")
         return n, is_late
 

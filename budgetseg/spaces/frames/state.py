@@ -195,8 +195,9 @@ class FrameState:
             if self.footage.find_flow(end_s - self._least_s(end_s)):
                 plan = self._choose(end_s, 0.0) or least  # it may have taken longer than planned
             else:
-                self._account.ledger.note("no time to find flow: labels are copied from the nearest key frames")
                 plan = replace(plan, carry=COPY)
+                if not self._account.stopped():
+                    self._account.ledger.note("no time to find flow: labels are copied from the nearest key frames")
         self.plan = replace(plan, stride=stride)
         return True
 
