@@ -1,14 +1,13 @@
 """A budgeted run of one video, as a policy and a simulator see it: a world, its state, and who is selected first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from budgetseg.errors import UsageError
-from budgetseg.policy import calls
-from budgetseg.policy.handle import handle_of
+from budgetseg.policy import steps
 from budgetseg.policy.state import (
     ENABLED,
     FULL_S,
@@ -24,7 +23,7 @@ from budgetseg.policy.state import (
     new_state,
 )
 from budgetseg.policy.steps import ORDERS, seed_candidates
-from budgetseg.types import Action, Batch, Float32, Float64, Int32, Int64
+from budgetseg.types import Action, Batch, Float32, Float64, Int32
 
 __all__ = ["Chooser", "Episode", "Selection"]
 
@@ -60,16 +59,13 @@ class Episode:
     world : what does not change
     state : what does
     selection : who is considered, and when
-    handle : of world and state, for compiled code
     """
 
     world: World
     state: State
     selection: Selection
-    handle: Int64 = field(init=False)
 
     def __post_init__(self) -> None:
-        self.handle = handle_of(self.world, self.state)
         self.order = ORDERS[self.selection.order]
 
     @classmethod
@@ -136,20 +132,20 @@ class Episode:
 
     def select(self) -> int | None:
         """The supervoxel to decide about next; None where there is none, anyone where it is the policy that ranks."""
-        region = int(calls.select(self.handle, self.order, self.selection.reopen))
+        region = int(steps.select(self.world, self.state, self.order, self.selection.reopen))
         return None if region < 0 else region
 
     def cost_s(self, region: int, descriptor: int) -> float:
         """Seconds that a descriptor would cost now."""
-        return float(calls.cost_of(self.handle, region, descriptor))
+        return float(steps.cost_of(self.world, self.state, region, descriptor))
 
     def finish(self, region: int) -> None:
         """Compute no more for a supervoxel."""
-        calls.finish(self.handle, self.order, region)
+        steps.finish(self.world, self.state, self.order, region)
 
     def start(self, action: Action) -> float:
         """A descriptor is being computed; the seconds that it is predicted to take."""
-        return float(calls.begin(self.handle, self.order, *action))
+        return float(steps.begin(self.world, self.state, self.order, *action))
 
     def recall(self, subsets: Int32, probabilities: Float32) -> None:
         """Take over the subsets (N,) and probabilities (N, L) of an earlier run, whose resources are gone."""
@@ -172,19 +168,19 @@ class Episode:
 
     def withdraw(self, region: int) -> None:
         """Take a supervoxel from the candidates, if it is one, as one that is being worked on."""
-        calls.withdraw(self.handle, region)
+        steps.withdraw(self.state, region)
 
     def give_up(self, region: int) -> None:
         """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
-        calls.give_up(self.handle, self.order, region)
+        steps.give_up(self.world, self.state, self.order, region)
 
     def receive(self, action: Action, probabilities: Float32, spent_s: float) -> None:
         """Take in a descriptor: H's probabilities (L,) with it, and the seconds it took."""
-        calls.receive(self.handle, self.order, *action, probabilities, spent_s)
+        steps.receive(self.world, self.state, self.order, *action, probabilities, spent_s)
 
     def receive_all(self, batch: Batch, probabilities: Float32, spent_s: Float64) -> None:
         """Take in a batch of K descriptors: H's probabilities (K, L) with them, and the seconds (K,) they took."""
-        calls.receive_all(self.handle, self.order, batch.places, batch.sources, probabilities, spent_s)
+        steps.receive_all(self.world, self.state, self.order, batch.places, batch.sources, probabilities, spent_s)
 
 
 class Chooser(Protocol):

@@ -7,7 +7,7 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 
 import numpy as np
 
-from budgetseg.policy.handle import inlined
+from budgetseg.policy.compiled import compiled
 from budgetseg.policy.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, SLOWDOWN
 from budgetseg.policy.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
@@ -51,7 +51,7 @@ def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extende
     return [*paper, *EXTRAS, *(f"{cost} of {name}" for cost in ("cost", "share") for name in descriptors)]
 
 
-@inlined
+@compiled
 def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[no-untyped-def]
     """Write φ(s) for supervoxel i, whose costs are up to date, into out (F,); 0 for what time is left, unless timed."""
     n_descriptors, n_labels = world.private_s.shape[1], state.probabilities.shape[1]
@@ -94,7 +94,7 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
         out[at + n_descriptors + d] = state.shares[i, d]
 
 
-@inlined
+@compiled
 def time_left(state):  # type: ignore[no-untyped-def]
     """Logarithm of the share of the time that is left, and of that for each that is unfinished."""
     n = len(state.subsets)
@@ -104,7 +104,7 @@ def time_left(state):  # type: ignore[no-untyped-def]
     return np.float32(np.log(left_s / full_s)), np.float32(log_ratio(left_s / full_s, unfinished))
 
 
-@inlined
+@compiled
 def time_at(n_descriptors, n_labels):  # type: ignore[no-untyped-def]
     """Where the two stand in φ(s), the first of them."""
     return 1 + n_descriptors + n_labels + N_BINS + TIME_LEFT

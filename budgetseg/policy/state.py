@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from budgetseg.descriptors.table import Costs
+from budgetseg.policy.compiled import compiled
 from budgetseg.policy.neighbours import neighbours_of
 from budgetseg.types import Bool, Float32, Float64, Graph, Int32, Int64, UInt8
 
@@ -237,7 +238,7 @@ def full_cost(world: World, enabled: int) -> float:
     return float(world.private_s[:, columns].sum() + shared_s)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def least_cost(world, state):  # type: ignore[no-untyped-def]
     """Seconds that the cheapest descriptor that is not there costs now, on an idle machine; infinite where all are."""
     n, n_descriptors = world.private_s.shape

@@ -10,9 +10,8 @@ somewhere meets the same draws everywhere else.
 """
 
 import numpy as np
-from numba import njit
 
-from budgetseg.policy.handle import inlined
+from budgetseg.policy.compiled import compiled
 from budgetseg.policy.heap import NOWHERE, move, push, remove
 from budgetseg.policy.state import (
     AGAIN,
@@ -49,6 +48,7 @@ __all__ = [
     "outdate_if_time_rose",
     "price",
     "receive",
+    "receive_all",
     "refill",
     "seed_candidates",
     "select",
@@ -73,7 +73,7 @@ DEAR = 6.0
 """Logarithms of ratios are no further from 0 than this."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def uniform(seed, region, visit):  # type: ignore[no-untyped-def]
     """A number in (0, 1) that belongs to a visit of a supervoxel (SplitMix64)."""
     z = seed + np.uint64(region) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(visit) * np.uint64(0xD1B54A32D192ED03)
@@ -83,7 +83,7 @@ def uniform(seed, region, visit):  # type: ignore[no-untyped-def]
     return (float(z >> np.uint64(12)) + 0.5) / 4503599627370496.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
     """Let n more unseen supervoxels join the candidates, in the order drawn up front; True if any did."""
     joined = 0
@@ -97,7 +97,7 @@ def seed_candidates(world, state, order, n):  # type: ignore[no-untyped-def]
     return joined > 0
 
 
-@inlined
+@compiled
 def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
     """The candidate whose turn it is, or `NOBODY`."""
     if not refill(world, state, order, reopen):
@@ -113,7 +113,7 @@ def select(world, state, order, reopen):  # type: ignore[no-untyped-def]
     return i
 
 
-@inlined
+@compiled
 def refill(world, state, order, reopen):  # type: ignore[no-untyped-def]
     """Whether there are candidates; where there are none, one is seeded, at last some are reopened."""
     if state.waiting[0] == 0 and not seed_candidates(world, state, order, 1) and reopen:
@@ -121,14 +121,14 @@ def refill(world, state, order, reopen):  # type: ignore[no-untyped-def]
     return state.waiting[0] > 0
 
 
-@inlined
+@compiled
 def visit(state, i):  # type: ignore[no-untyped-def]
     """It is the turn of i."""
     state.visits[i] += 1
     state.counts[N_DECISIONS] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _reopen(world, state, order):  # type: ignore[no-untyped-def]
     """Whoever lacks a descriptor that fits is a candidate again, the least confident first: unspent time is wasted."""
     state.counts[REOPENED] = 1
@@ -137,13 +137,13 @@ def _reopen(world, state, order):  # type: ignore[no-untyped-def]
             _join(world, state, order, i)
 
 
-@inlined
+@compiled
 def _lacks(state, i):  # type: ignore[no-untyped-def]
     """Whether there is a descriptor to compute for i."""
     return state.counts[ENABLED] & ~state.subsets[i] != 0
 
 
-@inlined
+@compiled
 def affordable(world, state, i):  # type: ignore[no-untyped-def]
     """The descriptors that i lacks and that there is time for, as bits."""
     price(world, state, i)
@@ -154,19 +154,19 @@ def affordable(world, state, i):  # type: ignore[no-untyped-def]
     return found
 
 
-@inlined
+@compiled
 def fits(state, cost_s):  # type: ignore[no-untyped-def]
     """Whether there is time for something that costs so much on an idle machine."""
     return cost_s * state.scalars[SLOWDOWN] <= state.scalars[LEFT_S]
 
 
-@inlined
+@compiled
 def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
     """Seconds that descriptor d of supervoxel i costs now: its own, and the resources that are not there."""
     return _seconds(world, state, i, d)[0] * state.scalars[SLOWDOWN]
 
 
-@inlined
+@compiled
 def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
     """On an idle machine: what it costs, and what it would if all who need a resource shared its cost."""
     cell, cost_s, share_s = i * world.private_s.shape[1] + d, world.private_s[i, d], world.private_s[i, d]
@@ -176,7 +176,7 @@ def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
     return cost_s, share_s
 
 
-@inlined
+@compiled
 def price(world, state, i):  # type: ignore[no-untyped-def]
     """Bring up to date what the state knows of the costs of i: whoever changes them says so in `outdated`."""
     outdated, lacks = state.outdated[i], state.counts[ENABLED] & ~state.subsets[i]
@@ -192,7 +192,7 @@ def price(world, state, i):  # type: ignore[no-untyped-def]
             state.costs[i, d], state.shares[i, d] = log_ratio(cost_s, usual_s), log_ratio(share_s, usual_s)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def log_ratio(part, whole):  # type: ignore[no-untyped-def]
     """Logarithm of a part of a whole, of nothing as well."""
     if part <= 0:
@@ -200,20 +200,20 @@ def log_ratio(part, whole):  # type: ignore[no-untyped-def]
     return min(max(np.log(part / whole), -DEAR), DEAR)
 
 
-@inlined
+@compiled
 def finish(world, state, order, i):  # type: ignore[no-untyped-def]
     """No more descriptors for i: its probabilities are broadcast, and neighbours not seen yet become candidates."""
     remove(state, i)
     _settle(world, state, order, i)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def give_up(world, state, order, i):  # type: ignore[no-untyped-def]
     """What was being computed for i cannot be had; it is finished with what it has."""
     _settle(world, state, order, i)
 
 
-@inlined
+@compiled
 def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
     if state.status[i] == FINISHED or state.status[i] == AGAIN:  # had been reopened
         state.status[i] = FINISHED
@@ -239,7 +239,7 @@ def _settle(world, state, order, i):  # type: ignore[no-untyped-def]
                 state.is_stale[j] = True
 
 
-@inlined
+@compiled
 def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as predicted."""
     seconds = cost_of(world, state, i, d)
@@ -262,7 +262,7 @@ def begin(world, state, order, i, d):  # type: ignore[no-untyped-def]
     return seconds
 
 
-@inlined
+@compiled
 def _is_telling(world, state, i, r, saved_s):  # type: ignore[no-untyped-def]
     """Whether some descriptor of i costs much less, now that resource r is there; not by costs that may be outdated."""
     concerned = world.used_for[r] & state.counts[ENABLED] & ~state.subsets[i]
@@ -272,7 +272,7 @@ def _is_telling(world, state, i, r, saved_s):  # type: ignore[no-untyped-def]
     return False
 
 
-@inlined
+@compiled
 def withdraw(state, i):  # type: ignore[no-untyped-def]
     """Something is being computed for i."""
     remove(state, i)
@@ -282,14 +282,15 @@ def withdraw(state, i):  # type: ignore[no-untyped-def]
         state.status[i] = BUSY
 
 
-@inlined
+@compiled
 def receive(world, state, order, i, d, probabilities, spent_s):  # type: ignore[no-untyped-def]
     """Take in descriptor d of i: the seconds it took, and H's probabilities (L,) with it; i may be selected again."""
     if state.broadcast[i]:
         _update_broadcast(world, state, i, probabilities)
     state.subsets[i] |= 1 << d
     state.outdated[i] |= 1 << d
-    state.probabilities[i] = probabilities
+    for label in range(len(probabilities)):  # a row at once would allocate
+        state.probabilities[i, label] = probabilities[label]
     state.scalars[LEFT_S] -= spent_s
     state.scalars[SPENT_S] += spent_s
     state.counts[N_COMPUTED] += 1
@@ -303,7 +304,14 @@ def receive(world, state, order, i, d, probabilities, spent_s):  # type: ignore[
         _join(world, state, order, i)
 
 
-@inlined
+@compiled
+def receive_all(world, state, order, regions, descriptors, probabilities, spent_s):  # type: ignore[no-untyped-def]
+    """Take in a batch of K: regions, descriptors and spent_s are (K,), probabilities (K, L)."""
+    for k in range(len(regions)):
+        receive(world, state, order, regions[k], descriptors[k], probabilities[k], spent_s[k])
+
+
+@compiled
 def _broadcast(world, state, i):  # type: ignore[no-untyped-def]
     """Add the probabilities of i to the sums of its neighbours."""
     state.broadcast[i] = True
@@ -317,10 +325,10 @@ def _broadcast(world, state, i):  # type: ignore[no-untyped-def]
             state.neighbour_sum[j, label] += weight * state.probabilities[i, label]
 
 
-@inlined
+@compiled
 def _update_broadcast(world, state, i, probabilities):  # type: ignore[no-untyped-def]
     """Replace the probabilities of i in the sums of its neighbours."""
-    surer = probabilities.max() - _confidence(state, i)
+    surer = highest(probabilities) - _confidence(state, i)
     for k in range(world.first[i], world.first[i + 1]):
         j, weight = world.others[k], np.float32(world.weights[k])
         state.changed[j] = True
@@ -329,13 +337,22 @@ def _update_broadcast(world, state, i, probabilities):  # type: ignore[no-untype
             state.neighbour_sum[j, label] += weight * (probabilities[label] - state.probabilities[i, label])
 
 
-@inlined
+@compiled
+def highest(row):  # type: ignore[no-untyped-def]
+    """The largest of some figures; `row.max()` would allocate."""
+    found = row[0]
+    for figure in row[1:]:
+        found = max(found, figure)
+    return found
+
+
+@compiled
 def _confidence(state, i):  # type: ignore[no-untyped-def]
     """H's largest probability; 0 where nothing was computed."""
-    return state.probabilities[i].max() if state.subsets[i] > 0 else np.float32(0)
+    return highest(state.probabilities[i]) if state.subsets[i] > 0 else np.float32(0)
 
 
-@inlined
+@compiled
 def _join(world, state, order, i):  # type: ignore[no-untyped-def]
     """Let i join the candidates; whom the policy ranks comes last until it has."""
     if order != WANTED:
@@ -346,7 +363,7 @@ def _join(world, state, order, i):  # type: ignore[no-untyped-def]
     _outdate(state, i)
 
 
-@inlined
+@compiled
 def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     """Lower ranks come first. Equal ones are told apart by a draw."""
     draw = uniform(state.seed[0], i, state.visits[i])
@@ -357,7 +374,7 @@ def _rank(world, state, order, i):  # type: ignore[no-untyped-def]
     return _ranked(order, world.sizes[i], state.neighbour_weight[i], state.neighbour_confidence[i], draw)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ranked(order, size, neighbour_weight, neighbour_confidence, draw):  # type: ignore[no-untyped-def]
     """Rank by what is known of one."""
     if order == LARGE:
@@ -370,7 +387,7 @@ def _ranked(order, size, neighbour_weight, neighbour_confidence, draw):  # type:
     return -np.exp(size) * (1 - 0.9 * neighbour_confidence) + 1e-6 * draw
 
 
-@inlined
+@compiled
 def _outdate(state, i):  # type: ignore[no-untyped-def]
     """The policy must rank i again, if it is a candidate."""
     if not state.is_stale[i]:
@@ -379,7 +396,7 @@ def _outdate(state, i):  # type: ignore[no-untyped-def]
         state.counts[N_STALE] += 1
 
 
-@inlined
+@compiled
 def outdate_if_time_rose(state):  # type: ignore[no-untyped-def]
     """The policy must rank all candidates again where there is time now for what did not fit when it ranked."""
     if state.scalars[UNFIT_S] < np.inf and fits(state, state.scalars[UNFIT_S]):
@@ -388,7 +405,7 @@ def outdate_if_time_rose(state):  # type: ignore[no-untyped-def]
             _outdate(state, state.heap[0, k])
 
 
-@inlined
+@compiled
 def next_stale(state):  # type: ignore[no-untyped-def]
     """A candidate whose rank is out of date, which it is no longer; or `NOBODY`."""
     while state.counts[N_STALE] > 0:

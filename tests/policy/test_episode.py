@@ -45,7 +45,7 @@ def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
             steps.receive(world, state, number, region, d, probabilities, seconds)
         assert same(by_handle, direct)
         copy = direct.copy()  # a handle does not keep it
-        expected = choose(copy.handle, policy.weights, policy.extended, policy.noise, number, True)
+        expected = choose(copy.world, copy.state, policy.scorer, number, True)
         assert policy(by_handle.copy()).actions == ([] if expected[0] < 0 else [expected])
 
 
