@@ -8,21 +8,8 @@ import numpy as np
 
 from budgetseg.errors import UsageError
 from budgetseg.policy import steps
-from budgetseg.policy.state import (
-    ENABLED,
-    FULL_S,
-    LEFT_S,
-    N_COMPUTED,
-    N_DECISIONS,
-    SLOWDOWN,
-    SPENT_S,
-    State,
-    World,
-    copy_state,
-    due_of,
-    new_state,
-)
-from budgetseg.policy.steps import ORDERS, seed_candidates
+from budgetseg.policy.state import State, World, copy_state, due_of, new_state
+from budgetseg.policy.steps import ORDERS
 from budgetseg.types import Action, Batch, Float32, Float64, Int32
 
 __all__ = ["Chooser", "Episode", "Selection"]
@@ -65,9 +52,6 @@ class Episode:
     state: State
     selection: Selection
 
-    def __post_init__(self) -> None:
-        self.order = ORDERS[self.selection.order]
-
     @classmethod
     def begin(
         cls,
@@ -83,48 +67,49 @@ class Episode:
         Of these, those that the selection leaves out are not computed, unless it leaves out all.
         """
         selection = selection or Selection()
-        episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled, selection.enabled), selection)
-        n = max(1, round(episode.selection.start * len(episode.state.subsets)))
-        seed_candidates(world, episode.state, episode.order, n)
-        return episode
+        state = new_state(world, n_labels, budget_s, seed, enabled, selection.enabled)
+        state.scalars.order = ORDERS[selection.order]
+        state.scalars.reopens = selection.reopen
+        steps.seed_candidates(world, state, max(1, round(selection.start * len(state.subsets))))
+        return cls(world, state, selection)
 
     @property
     def left_s(self) -> float:
         """Seconds left."""
-        return float(self.state.scalars[LEFT_S])
+        return float(self.state.scalars.left_s)
 
     @left_s.setter
     def left_s(self, seconds: float) -> None:
-        self.state.scalars[LEFT_S] = seconds
+        self.state.scalars.left_s = seconds
 
     @property
     def spent_s(self) -> float:
         """Seconds spent on descriptors."""
-        return float(self.state.scalars[SPENT_S])
+        return float(self.state.scalars.spent_s)
 
     @property
     def full_s(self) -> float:
         """Seconds that all descriptors of all supervoxels would cost."""
-        return float(self.state.scalars[FULL_S])
+        return float(self.state.scalars.full_s)
 
     @property
     def slowdown(self) -> float:
         """How many times slower than predicted the machine is; costs are multiplied with it."""
-        return float(self.state.scalars[SLOWDOWN])
+        return float(self.state.scalars.slowdown)
 
     @slowdown.setter
     def slowdown(self, times: float) -> None:
-        self.state.scalars[SLOWDOWN] = times
+        self.state.scalars.slowdown = times
 
     @property
     def n_decisions(self) -> int:
         """Decisions so far."""
-        return int(self.state.counts[N_DECISIONS])
+        return int(self.state.scalars.n_decisions)
 
     @property
     def n_computed(self) -> int:
         """Descriptors computed so far."""
-        return int(self.state.counts[N_COMPUTED])
+        return int(self.state.scalars.n_computed)
 
     def copy(self) -> "Episode":
         """Another one that goes its own way from here."""
@@ -132,7 +117,7 @@ class Episode:
 
     def select(self) -> int | None:
         """The supervoxel to decide about next; None where there is none, anyone where it is the policy that ranks."""
-        region = int(steps.select(self.world, self.state, self.order, self.selection.reopen))
+        region = int(steps.select(self.world, self.state))
         return None if region < 0 else region
 
     def cost_s(self, region: int, descriptor: int) -> float:
@@ -141,22 +126,22 @@ class Episode:
 
     def finish(self, region: int) -> None:
         """Compute no more for a supervoxel."""
-        steps.finish(self.world, self.state, self.order, region)
+        steps.finish(self.world, self.state, region)
 
     def start(self, action: Action) -> float:
         """A descriptor is being computed; the seconds that it is predicted to take."""
-        return float(steps.begin(self.world, self.state, self.order, *action))
+        return float(steps.begin(self.world, self.state, *action))
 
     def recall(self, subsets: Int32, probabilities: Float32) -> None:
         """Take over the subsets (N,) and probabilities (N, L) of an earlier run, whose resources are gone."""
         self.state.subsets[:] = subsets
         self.state.outdated[:] = (1 << self.world.n_descriptors) - 1
         self.state.probabilities[:] = probabilities
-        self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
+        self.state.scalars.n_computed = sum(int(subset).bit_count() for subset in subsets)
 
     def drop(self, descriptor: int) -> None:
         """Compute a descriptor no more."""
-        self.state.counts[ENABLED] &= ~(1 << descriptor)
+        self.state.scalars.enabled &= ~(1 << descriptor)
         self.state.outdated[:] |= 1 << descriptor
 
     def lose(self, resources: Sequence[int]) -> None:
@@ -172,15 +157,15 @@ class Episode:
 
     def give_up(self, region: int) -> None:
         """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
-        steps.give_up(self.world, self.state, self.order, region)
+        steps.give_up(self.world, self.state, region)
 
     def receive(self, action: Action, probabilities: Float32, spent_s: float) -> None:
         """Take in a descriptor: H's probabilities (L,) with it, and the seconds it took."""
-        steps.receive(self.world, self.state, self.order, *action, probabilities, spent_s)
+        steps.receive(self.world, self.state, *action, probabilities, spent_s)
 
     def receive_all(self, batch: Batch, probabilities: Float32, spent_s: Float64) -> None:
         """Take in a batch of K descriptors: H's probabilities (K, L) with them, and the seconds (K,) they took."""
-        steps.receive_all(self.world, self.state, self.order, batch.places, batch.sources, probabilities, spent_s)
+        steps.receive_all(self.world, self.state, batch.places, batch.sources, probabilities, spent_s)
 
 
 class Chooser(Protocol):

@@ -8,7 +8,7 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 import numpy as np
 
 from budgetseg.policy.compiled import compiled
-from budgetseg.policy.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, SLOWDOWN
+from budgetseg.policy.state import N_BINS
 from budgetseg.policy.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
@@ -98,9 +98,9 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
 def time_left(state):  # type: ignore[no-untyped-def]
     """Logarithm of the share of the time that is left, and of that for each that is unfinished."""
     n = len(state.subsets)
-    full_s = max(state.scalars[FULL_S] * state.scalars[SLOWDOWN], 1e-9)
-    left_s = min(max(state.scalars[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
-    unfinished = max(n - state.counts[N_FINISHED], 1) / n
+    full_s = max(state.scalars.full_s * state.scalars.slowdown, 1e-9)
+    left_s = min(max(state.scalars.left_s, LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
+    unfinished = max(n - state.scalars.n_finished, 1) / n
     return np.float32(np.log(left_s / full_s)), np.float32(log_ratio(left_s / full_s, unfinished))
 
 

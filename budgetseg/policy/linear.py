@@ -12,7 +12,6 @@ from budgetseg.policy.compiled import compiled
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import fill_features, n_features, time_at, time_left
 from budgetseg.policy.heap import move
-from budgetseg.policy.state import ENABLED, LEAST_S, LEFT_S, REOPENED, SLOWDOWN, UNFIT_S
 from budgetseg.policy.steps import WANTED, affordable, fits, next_stale, outdate_if_time_rose, uniform, visit
 from budgetseg.types import Batch, Float32
 
@@ -54,8 +53,7 @@ class LinearPolicy:
     def __call__(self, episode: Episode, n: int = 1, most_s: float = np.inf) -> Batch:
         """Go on until n supervoxels need a descriptor; the chooser of `inference`."""
         batch = Batch(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n))
-        how = self.scorer, episode.order, episode.selection.reopen
-        n_chosen = _choose(episode.world, episode.state, *how, most_s, batch)
+        n_chosen = _choose(episode.world, episode.state, self.scorer, most_s, batch)
         return batch if n_chosen == n else batch.take(slice(n_chosen))
 
     def action(self, episode: Episode, region: int) -> int:
@@ -99,44 +97,44 @@ def plan_policy(descriptors: Collection[int], n_descriptors: int, n_labels: int)
 
 
 @compiled
-def _choose(world, state, scorer, order, reopen, most_s, batch):  # type: ignore[no-untyped-def]
+def _choose(world, state, scorer, most_s, batch):  # type: ignore[no-untyped-def]
     """Choose and begin as many as there is room for; how many it were."""
-    left_s, total_s, n = state.scalars[LEFT_S], 0.0, 0
+    left_s, total_s, n = state.scalars.left_s, 0.0, 0
     while n < len(batch.places) and total_s < most_s:
-        i, d = choose(world, state, scorer, order, reopen)
+        i, d = choose(world, state, scorer)
         if i < 0:
             break
         batch.places[n] = i
         batch.sources[n] = d
-        batch.planned_s[n] = steps.begin(world, state, order, i, d)
-        state.scalars[LEFT_S] -= batch.planned_s[n]  # not there for the next
+        batch.planned_s[n] = steps.begin(world, state, i, d)
+        state.scalars.left_s -= batch.planned_s[n]  # not there for the next
         total_s += batch.planned_s[n]
         n += 1
-    state.scalars[LEFT_S] = left_s
+    state.scalars.left_s = left_s
     return n
 
 
 @compiled
-def choose(world, state, scorer, order, reopen):  # type: ignore[no-untyped-def]
+def choose(world, state, scorer):  # type: ignore[no-untyped-def]
     """Select, decide and finish until a descriptor is wanted: (supervoxel, descriptor), or (-1, -1)."""
     n_descriptors = len(scorer.weights) - 1
     while True:
-        i, action = decide(world, state, scorer, order, reopen)
+        i, action = decide(world, state, scorer)
         if i < 0 or action < n_descriptors:
             return i, action
-        steps.finish(world, state, order, i)
+        steps.finish(world, state, i)
 
 
 @compiled
-def decide(world, state, scorer, order, reopen):  # type: ignore[no-untyped-def]
+def decide(world, state, scorer):  # type: ignore[no-untyped-def]
     """Who is selected, and what to do with it, Finished included; (-1, -1) at the end."""
-    while state.scalars[LEFT_S] >= state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
-        if order != WANTED:
-            i = steps.select(world, state, order, reopen)
+    while state.scalars.left_s >= state.scalars.least_s * state.scalars.slowdown:
+        if state.scalars.order != WANTED:
+            i = steps.select(world, state)
             if i < 0:
                 break
             return i, _best_action(world, state, scorer, i)
-        if not steps.refill(world, state, order, reopen):
+        if not steps.refill(world, state):
             break
         outdate_if_time_rose(state)
         _rank_stale(world, state, scorer)
@@ -150,7 +148,7 @@ def decide(world, state, scorer, order, reopen):  # type: ignore[no-untyped-def]
             _put_last(state, d, i)
         else:
             visit(state, i)
-            return i, (d if wish >= 0 or state.counts[REOPENED] else len(scorer.weights) - 1)
+            return i, (d if wish >= 0 or state.scalars.reopened else len(scorer.weights) - 1)
     return -1, -1
 
 
@@ -188,7 +186,7 @@ def _rank_descriptors(world, state, scorer, i):  # type: ignore[no-untyped-def]
     """Rank the descriptors of i by how much they are wanted, time apart; last is what it has or what does not fit."""
     last = len(scorer.weights) - 1
     fitting = affordable(world, state, i)
-    lacks = state.counts[ENABLED] & ~state.subsets[i]
+    lacks = state.scalars.enabled & ~state.subsets[i]
     none = np.float32(0)
     state.changed[i] = False
     if fitting:
@@ -207,7 +205,7 @@ def _rank_descriptors(world, state, scorer, i):  # type: ignore[no-untyped-def]
 @compiled
 def _put_last(state, d, i):  # type: ignore[no-untyped-def]
     """There is no time for descriptor d of i."""
-    state.scalars[UNFIT_S] = min(state.scalars[UNFIT_S], state.costs_s[i, d])
+    state.scalars.unfit_s = min(state.scalars.unfit_s, state.costs_s[i, d])
     move(state, d, i, np.inf)
 
 
@@ -224,7 +222,7 @@ def _best_action(world, state, scorer, i):  # type: ignore[no-untyped-def]
         if action < n_descriptors and not fitting >> action & 1:
             continue
         score = _score(state, scorer, i, action)
-        if best == NONE or (score > best_score and not (action == n_descriptors and state.counts[REOPENED])):
+        if best == NONE or (score > best_score and not (action == n_descriptors and state.scalars.reopened)):
             best, best_score = action, score
     return best
 
@@ -234,7 +232,7 @@ def _score(state, scorer, i, action):  # type: ignore[no-untyped-def]
     """Of an action for i, with its share of chance."""
     score = _dot(scorer.weights[action], scorer.features)
     if scorer.noise > 0:
-        draw = uniform(state.seed[0] ^ np.uint64(action + 1), i, state.visits[i])
+        draw = uniform(state.scalars.seed ^ np.uint64(action + 1), i, state.visits[i])
         score -= np.float32(scorer.noise * np.log(-np.log(draw)))
     return score
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from budgetseg.policy.compiled import compiled
 from budgetseg.policy.episode import Episode
-from budgetseg.policy.state import LEAST_S, LEFT_S, SLOWDOWN
 from budgetseg.simulate.simulate import NOT_ASKED, look_up
 from budgetseg.types import Float32, Float64, Int32, Int64
 
@@ -43,21 +42,21 @@ class Script(NamedTuple):
 def follow(episode: Episode, probabilities: Float32, script: Script, times_s: Float64 = NOT_ASKED) -> None:
     """Compute every group of a script that fits in what is left, as `simulate` does; all must be candidates."""
     paid_in = np.full(len(episode.world.resource_s), -1)
-    _follow(episode.world, episode.state, probabilities, script, episode.order, times_s, paid_in)
+    _follow(episode.world, episode.state, probabilities, script, times_s, paid_in)
 
 
 @compiled
-def _follow(world, state, probabilities, script, order, times_s, paid_in):  # type: ignore[no-untyped-def]
+def _follow(world, state, probabilities, script, times_s, paid_in):  # type: ignore[no-untyped-def]
     for group in range(len(script.first) - 1):
-        if state.scalars[LEFT_S] < state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
+        if state.scalars.left_s < state.scalars.least_s * state.scalars.slowdown:
             break
-        if _cost_of_group(world, state, script, group, paid_in) > state.scalars[LEFT_S]:
+        if _cost_of_group(world, state, script, group, paid_in) > state.scalars.left_s:
             continue
         for k in range(script.first[group], script.first[group + 1]):
             i, d = script.regions[k], script.descriptors[k]
             if state.subsets[i] >> d & 1:
                 continue
-            look_up(world, state, probabilities, order, np.int64(i), np.int64(d), times_s)
+            look_up(world, state, probabilities, np.int64(i), np.int64(d), times_s)
 
 
 @compiled
@@ -78,5 +77,5 @@ def _cost_of_group(world, state, script, group, paid_in):  # type: ignore[no-unt
             if paid_in[r] != group:
                 paid_in[r] = group
                 cost_s += state.due_s[r, 0]
-        seconds += cost_s * state.scalars[SLOWDOWN]
+        seconds += cost_s * state.scalars.slowdown
     return seconds
