@@ -8,7 +8,7 @@ import numpy as np
 
 from budgetseg.errors import UsageError
 from budgetseg.policy import steps
-from budgetseg.policy.state import State, World, copy_state, due_of, new_state
+from budgetseg.policy.state import State, World, copy_state, new_state, shares_of
 from budgetseg.policy.steps import ORDERS
 from budgetseg.types import Action, Batch, Float32, Float64, Int32
 
@@ -146,9 +146,12 @@ class Episode:
 
     def lose(self, resources: Sequence[int]) -> None:
         """Resources that were to be made are not there after all."""
-        world, state, due_s = self.world, self.state, due_of(self.world)
+        world, state = self.world, self.state
+        shares_s = shares_of(world)
         for r in resources:
-            state.made[r], state.due_s[r] = False, due_s[r]
+            state.made[r] = False
+            state.due_s[r] = world.resource_s[r]
+            state.share_s[r] = shares_s[r]
             state.outdated[world.users[world.users_first[r] : world.users_first[r + 1]]] |= world.used_for[r]
 
     def withdraw(self, region: int) -> None:

@@ -13,7 +13,7 @@ from budgetseg.policy.compiled import compiled
 from budgetseg.policy.neighbours import neighbours_of
 from budgetseg.types import Bool, Float32, Float64, Graph, Int32, Int64, UInt8
 
-__all__ = ["N_BINS", "State", "World", "copy_state", "due_of", "full_cost", "new_state", "unshared", "world_of"]
+__all__ = ["N_BINS", "State", "World", "copy_state", "full_cost", "new_state", "shares_of", "unshared", "world_of"]
 
 N_BINS = 8
 """Directions of φ3: up, down, left, right, each before and after."""
@@ -119,7 +119,8 @@ class State(NamedTuple):
     neighbour_confidence : (N,) float32, sum of these weights times the neighbours' confidence
     finished_around : (N, N_BINS) float32, finished neighbours in each direction
     made : (R,) bool, resources that are there
-    due_s : (R, 2) float64, what each still costs, and what if all who need it shared that; 0 where it is there
+    due_s : (R,) float64, what each still costs; 0 where it is there
+    share_s : (R,) float64, what each would still cost everyone who needs it if they shared that; 0 where it is there
     heap, where, rank : (D, N), candidates ordered by rank, lowest first; where each of them stands, or -1; the rank of
         whoever stands at each place. Where the policy ranks, there is a row for each descriptor; else the first alone
     waiting : (D,) int64, candidates in each row
@@ -146,6 +147,7 @@ class State(NamedTuple):
     finished_around: Float32
     made: Bool
     due_s: Float64
+    share_s: Float64
     heap: Int32
     where: Int32
     rank: Float64
@@ -247,7 +249,8 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         neighbour_confidence=np.zeros(n, np.float32),
         finished_around=np.zeros((n, N_BINS), np.float32),
         made=np.zeros(len(world.resource_s), np.bool_),
-        due_s=due_of(world),
+        due_s=world.resource_s.astype(np.float64),
+        share_s=shares_of(world),
         heap=np.zeros((n_descriptors, n), np.int32),
         where=np.full((n_descriptors, n), -1, np.int32),
         rank=np.zeros((n_descriptors, n)),
@@ -264,9 +267,9 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
     )
 
 
-def due_of(world: World) -> Float64:
-    """What resources cost where none is there, and the share of each who needs it, (R, 2)."""
-    return np.stack([world.resource_s, world.resource_s / np.maximum(np.diff(world.users_first), 1)], axis=1)
+def shares_of(world: World) -> Float64:
+    """What resources (R,) cost everyone who needs them if they share that and none is there."""
+    return np.asarray(world.resource_s / np.maximum(np.diff(world.users_first), 1))
 
 
 def full_cost(world: World, enabled: int) -> float:
@@ -287,7 +290,7 @@ def least_cost(world, state):  # type: ignore[no-untyped-def]
             cell, cost_s = i * n_descriptors + d, world.private_s[i, d]
             if lacks >> d & 1 and cost_s < least_s:
                 for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-                    cost_s += state.due_s[world.needed[k], 0]
+                    cost_s += state.due_s[world.needed[k]]
                 least_s = min(least_s, cost_s)
     return least_s
 

@@ -128,7 +128,8 @@ def _lacks(state, i):  # type: ignore[no-untyped-def]
 def affordable(world, state, i):  # type: ignore[no-untyped-def]
     """The descriptors that i lacks and that there is time for, as bits."""
     price(world, state, i)
-    found, lacks = 0, state.scalars.enabled & ~state.subsets[i]
+    found = 0
+    lacks = state.scalars.enabled & ~state.subsets[i]
     for d in range(world.private_s.shape[1]):
         if lacks >> d & 1 and fits(state, state.costs_s[i, d]):
             found |= 1 << d
@@ -150,27 +151,31 @@ def cost_of(world, state, i, d):  # type: ignore[no-untyped-def]
 @compiled
 def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
     """On an idle machine: what it costs, and what it would if all who need a resource shared its cost."""
-    cell, cost_s, share_s = i * world.private_s.shape[1] + d, world.private_s[i, d], world.private_s[i, d]
+    cell = i * world.private_s.shape[1] + d
+    cost_s = world.private_s[i, d]
+    share_s = world.private_s[i, d]
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-        cost_s += state.due_s[world.needed[k], 0]
-        share_s += state.due_s[world.needed[k], 1]
+        cost_s += state.due_s[world.needed[k]]
+        share_s += state.share_s[world.needed[k]]
     return cost_s, share_s
 
 
 @compiled
 def price(world, state, i):  # type: ignore[no-untyped-def]
     """Bring up to date what the state knows of the costs of i: whoever changes them says so in `outdated`."""
-    outdated, lacks = state.outdated[i], state.scalars.enabled & ~state.subsets[i]
+    outdated = state.outdated[i]
     if outdated == 0:
         return
     state.outdated[i] = 0
     state.changed[i] = True
-    n_descriptors, usual_s = world.private_s.shape[1], max(state.scalars.full_s, 1e-9) / len(state.subsets)
-    for d in range(n_descriptors):
+    lacks = state.scalars.enabled & ~state.subsets[i]
+    usual_s = max(state.scalars.full_s, 1e-9) / len(state.subsets)
+    for d in range(world.private_s.shape[1]):
         if outdated >> d & 1:
             cost_s, share_s = _seconds(world, state, i, d) if lacks >> d & 1 else (0.0, 0.0)
             state.costs_s[i, d] = cost_s
-            state.costs[i, d], state.shares[i, d] = log_ratio(cost_s, usual_s), log_ratio(share_s, usual_s)
+            state.costs[i, d] = log_ratio(cost_s, usual_s)
+            state.shares[i, d] = log_ratio(share_s, usual_s)
 
 
 @compiled
@@ -231,21 +236,23 @@ def begin(world, state, i, d):  # type: ignore[no-untyped-def]
     """Descriptor d of i is being computed: i waits for it, and what it needs counts as there. Seconds, as predicted."""
     seconds = cost_of(world, state, i, d)
     withdraw(state, i)
-    cell, is_new = i * world.private_s.shape[1] + d, False
+    is_wanted = state.scalars.order == WANTED
+    is_new = False
+    cell = i * world.private_s.shape[1] + d
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         r = world.needed[k]
         if not state.made[r]:
-            saved_s = state.due_s[r, 0]
+            saved_s = state.due_s[r]
             is_new |= world.users_first[r + 1] - world.users_first[r] > 1
-            state.made[r], state.due_s[r] = True, 0.0
+            state.made[r] = True
+            state.due_s[r] = 0.0
+            state.share_s[r] = 0.0
             for u in range(world.users_first[r], world.users_first[r + 1]):
                 j = world.users[u]
                 state.outdated[j] |= world.used_for[r]
-                if state.scalars.order == WANTED and _is_telling(
-                    world, state, j, r, saved_s
-                ):  # it may be wanted more now
+                if is_wanted and _is_telling(world, state, j, r, saved_s):  # it may be wanted more now
                     _outdate(state, j)
-    if is_new and state.scalars.order == WANTED:  # they mostly share all of it; others will see when their turn comes
+    if is_new and is_wanted:  # they mostly share all of it; others who share some will see when their turn comes
         for k in range(world.first[i], world.first[i + 1]):
             _outdate(state, world.others[k])
     return seconds

@@ -76,6 +76,6 @@ def _cost_of_group(world, state, script, group, paid_in):  # type: ignore[no-unt
             r = world.needed[need]
             if paid_in[r] != group:
                 paid_in[r] = group
-                cost_s += state.due_s[r, 0]
+                cost_s += state.due_s[r]
         seconds += cost_s * state.scalars.slowdown
     return seconds

@@ -97,7 +97,7 @@ def test_the_cheapest_of_what_is_left_is_found(enabled: int) -> None:
         if enabled >> d & 1 and not state.subsets[i] >> d & 1:
             cell = i * world.n_descriptors + d
             needed = world.needed[world.needs_first[cell] : world.needs_first[cell + 1]]
-            costs_s.append(world.private_s[i, d] + state.due_s[needed, 0].sum())
+            costs_s.append(world.private_s[i, d] + state.due_s[needed].sum())
     assert least_cost(world, state) == pytest.approx(min(costs_s))
     state.subsets[:] = 0b111
     assert least_cost(world, state) == np.inf
