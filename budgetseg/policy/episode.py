@@ -151,7 +151,7 @@ class Episode:
         for r in resources:
             state.made[r] = False
             state.due_s[r] = world.resource_s[r]
-            state.share_s[r] = shares_s[r]
+            state.due_share_s[r] = shares_s[r]
             state.outdated[world.users[world.users_first[r] : world.users_first[r + 1]]] |= world.used_for[r]
 
     def withdraw(self, region: int) -> None:

@@ -23,8 +23,8 @@ UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
 again after it was finished and reopened."""
 
 
-class Scalars(np.record):  # type: ignore[misc]
-    """What there is once, and not for each supervoxel; compiled code reads and writes these fields as well.
+class Scalars(np.record):  # type: ignore[misc]  # it is final in the stubs alone
+    """What there is once, and not for each supervoxel: a record, whose fields compiled code reads and writes too.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class State(NamedTuple):
     finished_around : (N, N_BINS) float32, finished neighbours in each direction
     made : (R,) bool, resources that are there
     due_s : (R,) float64, what each still costs; 0 where it is there
-    share_s : (R,) float64, what each would still cost everyone who needs it if they shared that; 0 where it is there
+    due_share_s : (R,) float64, the same if all who need it shared that
     heap, where, rank : (D, N), candidates ordered by rank, lowest first; where each of them stands, or -1; the rank of
         whoever stands at each place. Where the policy ranks, there is a row for each descriptor; else the first alone
     waiting : (D,) int64, candidates in each row
@@ -147,7 +147,7 @@ class State(NamedTuple):
     finished_around: Float32
     made: Bool
     due_s: Float64
-    share_s: Float64
+    due_share_s: Float64
     heap: Int32
     where: Int32
     rank: Float64
@@ -250,7 +250,7 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         finished_around=np.zeros((n, N_BINS), np.float32),
         made=np.zeros(len(world.resource_s), np.bool_),
         due_s=world.resource_s.astype(np.float64),
-        share_s=shares_of(world),
+        due_share_s=shares_of(world),
         heap=np.zeros((n_descriptors, n), np.int32),
         where=np.full((n_descriptors, n), -1, np.int32),
         rank=np.zeros((n_descriptors, n)),

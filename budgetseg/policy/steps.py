@@ -156,7 +156,7 @@ def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
     share_s = world.private_s[i, d]
     for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
         cost_s += state.due_s[world.needed[k]]
-        share_s += state.share_s[world.needed[k]]
+        share_s += state.due_share_s[world.needed[k]]
     return cost_s, share_s
 
 
@@ -246,7 +246,7 @@ def begin(world, state, i, d):  # type: ignore[no-untyped-def]
             is_new |= world.users_first[r + 1] - world.users_first[r] > 1
             state.made[r] = True
             state.due_s[r] = 0.0
-            state.share_s[r] = 0.0
+            state.due_share_s[r] = 0.0
             for u in range(world.users_first[r], world.users_first[r + 1]):
                 j = world.users[u]
                 state.outdated[j] |= world.used_for[r]
