@@ -23,7 +23,7 @@ from budgetseg.evaluation.environment import environment
 from budgetseg.evaluation.methods import Method, methods_named
 from budgetseg.files import atomic_file
 from budgetseg.models.bundle import Model
-from budgetseg.policy.state import SPENT_S, State
+from budgetseg.policy.state import State
 from budgetseg.policy.static import COSTS
 from budgetseg.simulate import Arena, reward
 from budgetseg.spaces.regions.interpolation import interpolate
@@ -202,7 +202,7 @@ class _Run:
         full_s, times_s = arena.full_s(names), np.full(arena.world.private_s.shape, np.nan)
         budget_s = self.budget.in_s(full_s)
         state = self.method.run(arena, names, budget_s, self.seed, times_s)
-        labels, spent_s = video.labels(state), float(state.scalars[SPENT_S])
+        labels, spent_s = video.labels(state), float(state.scalars.spent_s)
         end_s = budget_s if np.isfinite(budget_s) else spent_s
         choices = _moments(times_s[:, [known.index(name) for name in names]], end_s)
         return _Outcome(arena.name, labels, arena.truth, None, full_s, budget_s, spent_s, choices)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from budgetseg.errors import UsageError
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.features import n_features
-from budgetseg.policy.state import LEAST_S, LEFT_S, SLOWDOWN
 from budgetseg.policy.view import allowed_actions, features_of
 from budgetseg.simulate import Arena, act, reward, worth_of
 from budgetseg.types import Float32
@@ -94,7 +93,7 @@ class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
     def _next(self) -> int | None:
         """The next supervoxel for which something fits, as `policy.linear.choose` finds it; None at the end."""
         state = self.episode.state
-        while state.scalars[LEFT_S] >= state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
+        while state.scalars.left_s >= state.scalars.least_s * state.scalars.slowdown:
             region = self.episode.select()
             if region is None or allowed_actions(self.episode, region)[:-1].any():
                 return region

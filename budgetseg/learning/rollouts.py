@@ -105,7 +105,7 @@ class _Run:
 
     def _try(self, region: int, action: int, seed: np.uint64, start: Int32) -> float:
         branch: Episode = self._episode.copy()
-        branch.state.seed[0] = seed
+        branch.state.scalars.seed = seed
         act(branch, self._arena.probabilities, region, action)
         play(branch, self._arena.probabilities, self._player.policy)
         return reward(self._arena, branch.state, start).score(self._worth)

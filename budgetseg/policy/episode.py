@@ -1,30 +1,16 @@
 """A budgeted run of one video, as a policy and a simulator see it: a world, its state, and who is selected first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from budgetseg.errors import UsageError
-from budgetseg.policy import calls
-from budgetseg.policy.handle import handle_of
-from budgetseg.policy.state import (
-    ENABLED,
-    FULL_S,
-    LEFT_S,
-    N_COMPUTED,
-    N_DECISIONS,
-    SLOWDOWN,
-    SPENT_S,
-    State,
-    World,
-    copy_state,
-    due_of,
-    new_state,
-)
-from budgetseg.policy.steps import ORDERS, seed_candidates
-from budgetseg.types import Action, Batch, Float32, Float64, Int32, Int64
+from budgetseg.policy import steps
+from budgetseg.policy.state import State, World, copy_state, new_state, shares_of
+from budgetseg.policy.steps import ORDERS
+from budgetseg.types import Action, Batch, Float32, Float64, Int32
 
 __all__ = ["Chooser", "Episode", "Selection"]
 
@@ -60,17 +46,11 @@ class Episode:
     world : what does not change
     state : what does
     selection : who is considered, and when
-    handle : of world and state, for compiled code
     """
 
     world: World
     state: State
     selection: Selection
-    handle: Int64 = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.handle = handle_of(self.world, self.state)
-        self.order = ORDERS[self.selection.order]
 
     @classmethod
     def begin(
@@ -87,48 +67,49 @@ class Episode:
         Of these, those that the selection leaves out are not computed, unless it leaves out all.
         """
         selection = selection or Selection()
-        episode = cls(world, new_state(world, n_labels, budget_s, seed, enabled, selection.enabled), selection)
-        n = max(1, round(episode.selection.start * len(episode.state.subsets)))
-        seed_candidates(world, episode.state, episode.order, n)
-        return episode
+        state = new_state(world, n_labels, budget_s, seed, enabled, selection.enabled)
+        state.scalars.order = ORDERS[selection.order]
+        state.scalars.reopens = selection.reopen
+        steps.seed_candidates(world, state, max(1, round(selection.start * len(state.subsets))))
+        return cls(world, state, selection)
 
     @property
     def left_s(self) -> float:
         """Seconds left."""
-        return float(self.state.scalars[LEFT_S])
+        return float(self.state.scalars.left_s)
 
     @left_s.setter
     def left_s(self, seconds: float) -> None:
-        self.state.scalars[LEFT_S] = seconds
+        self.state.scalars.left_s = seconds
 
     @property
     def spent_s(self) -> float:
         """Seconds spent on descriptors."""
-        return float(self.state.scalars[SPENT_S])
+        return float(self.state.scalars.spent_s)
 
     @property
     def full_s(self) -> float:
         """Seconds that all descriptors of all supervoxels would cost."""
-        return float(self.state.scalars[FULL_S])
+        return float(self.state.scalars.full_s)
 
     @property
     def slowdown(self) -> float:
         """How many times slower than predicted the machine is; costs are multiplied with it."""
-        return float(self.state.scalars[SLOWDOWN])
+        return float(self.state.scalars.slowdown)
 
     @slowdown.setter
     def slowdown(self, times: float) -> None:
-        self.state.scalars[SLOWDOWN] = times
+        self.state.scalars.slowdown = times
 
     @property
     def n_decisions(self) -> int:
         """Decisions so far."""
-        return int(self.state.counts[N_DECISIONS])
+        return int(self.state.scalars.n_decisions)
 
     @property
     def n_computed(self) -> int:
         """Descriptors computed so far."""
-        return int(self.state.counts[N_COMPUTED])
+        return int(self.state.scalars.n_computed)
 
     def copy(self) -> "Episode":
         """Another one that goes its own way from here."""
@@ -136,55 +117,58 @@ class Episode:
 
     def select(self) -> int | None:
         """The supervoxel to decide about next; None where there is none, anyone where it is the policy that ranks."""
-        region = int(calls.select(self.handle, self.order, self.selection.reopen))
+        region = int(steps.select(self.world, self.state))
         return None if region < 0 else region
 
     def cost_s(self, region: int, descriptor: int) -> float:
         """Seconds that a descriptor would cost now."""
-        return float(calls.cost_of(self.handle, region, descriptor))
+        return float(steps.cost_of(self.world, self.state, region, descriptor))
 
     def finish(self, region: int) -> None:
         """Compute no more for a supervoxel."""
-        calls.finish(self.handle, self.order, region)
+        steps.finish(self.world, self.state, region)
 
     def start(self, action: Action) -> float:
         """A descriptor is being computed; the seconds that it is predicted to take."""
-        return float(calls.begin(self.handle, self.order, *action))
+        return float(steps.begin(self.world, self.state, *action))
 
     def recall(self, subsets: Int32, probabilities: Float32) -> None:
         """Take over the subsets (N,) and probabilities (N, L) of an earlier run, whose resources are gone."""
         self.state.subsets[:] = subsets
         self.state.outdated[:] = (1 << self.world.n_descriptors) - 1
         self.state.probabilities[:] = probabilities
-        self.state.counts[N_COMPUTED] = sum(int(subset).bit_count() for subset in subsets)
+        self.state.scalars.n_computed = sum(int(subset).bit_count() for subset in subsets)
 
     def drop(self, descriptor: int) -> None:
         """Compute a descriptor no more."""
-        self.state.counts[ENABLED] &= ~(1 << descriptor)
+        self.state.scalars.enabled &= ~(1 << descriptor)
         self.state.outdated[:] |= 1 << descriptor
 
     def lose(self, resources: Sequence[int]) -> None:
         """Resources that were to be made are not there after all."""
-        world, state, due_s = self.world, self.state, due_of(self.world)
+        world, state = self.world, self.state
+        shares_s = shares_of(world)
         for r in resources:
-            state.made[r], state.due_s[r] = False, due_s[r]
+            state.made[r] = False
+            state.due_s[r] = world.resource_s[r]
+            state.due_share_s[r] = shares_s[r]
             state.outdated[world.users[world.users_first[r] : world.users_first[r + 1]]] |= world.used_for[r]
 
     def withdraw(self, region: int) -> None:
         """Take a supervoxel from the candidates, if it is one, as one that is being worked on."""
-        calls.withdraw(self.handle, region)
+        steps.withdraw(self.state, region)
 
     def give_up(self, region: int) -> None:
         """The descriptor that was being computed cannot be had: finish the supervoxel with what it has."""
-        calls.give_up(self.handle, self.order, region)
+        steps.give_up(self.world, self.state, region)
 
     def receive(self, action: Action, probabilities: Float32, spent_s: float) -> None:
         """Take in a descriptor: H's probabilities (L,) with it, and the seconds it took."""
-        calls.receive(self.handle, self.order, *action, probabilities, spent_s)
+        steps.receive(self.world, self.state, *action, probabilities, spent_s)
 
     def receive_all(self, batch: Batch, probabilities: Float32, spent_s: Float64) -> None:
         """Take in a batch of K descriptors: H's probabilities (K, L) with them, and the seconds (K,) they took."""
-        calls.receive_all(self.handle, self.order, batch.places, batch.sources, probabilities, spent_s)
+        steps.receive_all(self.world, self.state, batch.places, batch.sources, probabilities, spent_s)
 
 
 class Chooser(Protocol):

@@ -7,8 +7,8 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 
 import numpy as np
 
-from budgetseg.policy.handle import inlined
-from budgetseg.policy.state import FULL_S, LEFT_S, N_BINS, N_FINISHED, SLOWDOWN
+from budgetseg.policy.compiled import compiled
+from budgetseg.policy.state import N_BINS
 from budgetseg.policy.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
@@ -51,7 +51,7 @@ def feature_names(descriptors: tuple[str, ...], labels: tuple[str, ...], extende
     return [*paper, *EXTRAS, *(f"{cost} of {name}" for cost in ("cost", "share") for name in descriptors)]
 
 
-@inlined
+@compiled
 def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[no-untyped-def]
     """Write φ(s) for supervoxel i, whose costs are up to date, into out (F,); 0 for what time is left, unless timed."""
     n_descriptors, n_labels = world.private_s.shape[1], state.probabilities.shape[1]
@@ -94,17 +94,17 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
         out[at + n_descriptors + d] = state.shares[i, d]
 
 
-@inlined
+@compiled
 def time_left(state):  # type: ignore[no-untyped-def]
     """Logarithm of the share of the time that is left, and of that for each that is unfinished."""
     n = len(state.subsets)
-    full_s = max(state.scalars[FULL_S] * state.scalars[SLOWDOWN], 1e-9)
-    left_s = min(max(state.scalars[LEFT_S], LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
-    unfinished = max(n - state.counts[N_FINISHED], 1) / n
+    full_s = max(state.scalars.full_s * state.scalars.slowdown, 1e-9)
+    left_s = min(max(state.scalars.left_s, LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
+    unfinished = max(n - state.scalars.n_finished, 1) / n
     return np.float32(np.log(left_s / full_s)), np.float32(log_ratio(left_s / full_s, unfinished))
 
 
-@inlined
+@compiled
 def time_at(n_descriptors, n_labels):  # type: ignore[no-untyped-def]
     """Where the two stand in φ(s), the first of them."""
     return 1 + n_descriptors + n_labels + N_BINS + TIME_LEFT

@@ -4,9 +4,7 @@ There is a heap for each descriptor, in a row of its own; orders that rank super
 place has four below it, and ranks are kept by place: what is compared lies side by side in memory.
 """
 
-from numba import njit
-
-from budgetseg.policy.handle import inlined
+from budgetseg.policy.compiled import compiled
 
 __all__ = ["NOWHERE", "move", "push", "remove"]
 
@@ -16,7 +14,7 @@ NOWHERE = -1
 BELOW = 4
 
 
-@inlined
+@compiled
 def push(state, row, i, rank):  # type: ignore[no-untyped-def]
     """Let one join the candidates."""
     at = state.waiting[row]
@@ -24,7 +22,7 @@ def push(state, row, i, rank):  # type: ignore[no-untyped-def]
     _rise(state.heap[row], state.where[row], state.rank[row], i, rank, at)
 
 
-@inlined
+@compiled
 def move(state, row, i, rank):  # type: ignore[no-untyped-def]
     """Give a candidate another rank."""
     at = state.where[row, i]
@@ -34,7 +32,7 @@ def move(state, row, i, rank):  # type: ignore[no-untyped-def]
         _sink(state.heap[row], state.where[row], state.rank[row], state.waiting[row], i, rank, at)
 
 
-@inlined
+@compiled
 def remove(state, i):  # type: ignore[no-untyped-def]
     """Take one from the candidates."""
     for row in range(len(state.waiting)):
@@ -53,7 +51,7 @@ def remove(state, i):  # type: ignore[no-untyped-def]
             _sink(state.heap[row], state.where[row], state.rank[row], end, last, rank, at)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rise(heap, where, ranks, i, rank, at):  # type: ignore[no-untyped-def]
     while at > 0:
         above = (at - 1) // BELOW
@@ -65,7 +63,7 @@ def _rise(heap, where, ranks, i, rank, at):  # type: ignore[no-untyped-def]
     heap[at], ranks[at], where[i] = i, rank, at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sink(heap, where, ranks, n, i, rank, at):  # type: ignore[no-untyped-def]
     while True:
         first, best = BELOW * at + 1, at

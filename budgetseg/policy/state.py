@@ -3,19 +3,17 @@
 `World` is what does not change during a run, `State` what does. Everything that happens to a state is in `steps`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from budgetseg.descriptors.table import Costs
+from budgetseg.policy.compiled import compiled
 from budgetseg.policy.neighbours import neighbours_of
 from budgetseg.types import Bool, Float32, Float64, Graph, Int32, Int64, UInt8
 
-UInt64 = NDArray[np.uint64]
-
-__all__ = ["N_BINS", "State", "World", "copy_state", "due_of", "full_cost", "new_state", "unshared", "world_of"]
+__all__ = ["N_BINS", "State", "World", "copy_state", "full_cost", "new_state", "shares_of", "unshared", "world_of"]
 
 N_BINS = 8
 """Directions of φ3: up, down, left, right, each before and after."""
@@ -24,14 +22,52 @@ UNSEEN, CANDIDATE, BUSY, FINISHED, AGAIN = range(5)
 """Status of a supervoxel; one that is busy waits for a descriptor that is being computed, and so does one that is busy
 again after it was finished and reopened."""
 
-LEFT_S, SPENT_S, FULL_S, LEAST_S, SLOWDOWN, TIME, UNFIT_S = range(7)
-"""Seconds left and spent, what everything would cost, the least that any descriptor costs, how many times slower than
-predicted the machine is, the time of random selection, and the least cost for which a policy found no time when it
-ranked, on an idle machine."""
 
-N_SEEDED, N_FINISHED, N_DECISIONS, N_COMPUTED, REOPENED, ENABLED, N_STALE = range(7)
-"""Supervoxels looked at for seeding, finished ones, decisions, descriptors computed, whether finished
-ones were reopened, the descriptors that may be computed, as bits, and candidates whose rank is out of date."""
+class Scalars(np.record):  # type: ignore[misc]  # it is final in the stubs alone
+    """What there is once, and not for each supervoxel: a record, whose fields compiled code reads and writes too.
+
+    Attributes
+    ----------
+    left_s, spent_s : seconds left and spent
+    full_s : seconds that everything would cost
+    least_s : seconds that any descriptor costs at least
+    slowdown : how many times slower than predicted the machine is
+    unfit_s : least cost on an idle machine for which a policy found no time when it ranked
+    time : of random selection
+    seed : of all that is random
+    order : who is selected first, by its number in `steps.ORDERS`
+    reopens : whether finished supervoxels are reopened when nothing else is left to do
+    reopened : whether they were
+    enabled : descriptors that may be computed, as bits
+    n_seeded : supervoxels looked at for seeding
+    n_finished : supervoxels that were finished
+    n_decisions : decisions
+    n_computed : descriptors computed
+    n_stale : candidates that the policy must rank again
+    """
+
+    left_s: float
+    spent_s: float
+    full_s: float
+    least_s: float
+    slowdown: float
+    unfit_s: float
+    time: float
+    seed: np.uint64
+    order: int
+    reopens: bool
+    reopened: bool
+    enabled: int
+    n_seeded: int
+    n_finished: int
+    n_decisions: int
+    n_computed: int
+    n_stale: int
+
+
+def _dtype_of(record: type[np.record]) -> np.dtype[Any]:
+    """NumPy's type of records with these annotated fields."""
+    return np.dtype((record, np.dtype(list(record.__annotations__.items()), align=True)))
 
 
 class World(NamedTuple):
@@ -83,11 +119,12 @@ class State(NamedTuple):
     neighbour_confidence : (N,) float32, sum of these weights times the neighbours' confidence
     finished_around : (N, N_BINS) float32, finished neighbours in each direction
     made : (R,) bool, resources that are there
-    due_s : (R, 2) float64, what each still costs, and what if all who need it shared that; 0 where it is there
+    due_s : (R,) float64, what each still costs; 0 where it is there
+    due_share_s : (R,) float64, the same if all who need it shared that
     heap, where, rank : (D, N), candidates ordered by rank, lowest first; where each of them stands, or -1; the rank of
         whoever stands at each place. Where the policy ranks, there is a row for each descriptor; else the first alone
     waiting : (D,) int64, candidates in each row
-    order : (N,) int32, in which supervoxels are seeded
+    seeding : (N,) int32, supervoxels in the order in which they are seeded
     costs_s : (N, D) float64, what each descriptor costs now on an idle machine; 0 where there is nothing to compute
     costs, shares : (N, D) float32, logarithm of that, and of what it would be if all who need a resource shared its
         cost; both relative to what everything costs for a supervoxel
@@ -96,9 +133,7 @@ class State(NamedTuple):
         policy that ranks, is_stale are those whose rank is too low
     changed : (N,) bool, whether what the policy sees of one has changed since it was ranked, time apart, and costs
         that are out of date
-    seed : (1,) uint64, of all that is random
-    scalars : (7,) float64, by `LEFT_S` and the others
-    counts : (7,) int64, by `N_SEEDED` and the others
+    scalars : what there is once
     """
 
     subsets: Int32
@@ -112,11 +147,12 @@ class State(NamedTuple):
     finished_around: Float32
     made: Bool
     due_s: Float64
+    due_share_s: Float64
     heap: Int32
     where: Int32
     rank: Float64
     waiting: Int64
-    order: Int32
+    seeding: Int32
     costs_s: Float64
     costs: Float32
     shares: Float32
@@ -124,9 +160,7 @@ class State(NamedTuple):
     stale: Int32
     is_stale: Bool
     changed: Bool
-    seed: UInt64
-    scalars: Float64
-    counts: Int64
+    scalars: Scalars
 
 
 def world_of(graph: Graph, costs: Costs) -> World:
@@ -195,6 +229,15 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
     columns = [d for d in range(n_descriptors) if enabled >> d & 1]
     least_s = world.private_s[:, columns].min(initial=np.inf)
     rng = np.random.default_rng(seed)
+    seeding = rng.permutation(n).astype(np.int32)
+    scalars: Scalars = np.zeros(1, _dtype_of(Scalars))[0]
+    scalars.left_s = budget_s
+    scalars.full_s = full_s
+    scalars.least_s = least_s
+    scalars.slowdown = 1.0
+    scalars.unfit_s = np.inf
+    scalars.seed = rng.integers(0, 2**63, dtype=np.uint64)
+    scalars.enabled = enabled
     return State(
         subsets=np.zeros(n, np.int32),
         status=np.full(n, UNSEEN, np.uint8),
@@ -206,12 +249,13 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         neighbour_confidence=np.zeros(n, np.float32),
         finished_around=np.zeros((n, N_BINS), np.float32),
         made=np.zeros(len(world.resource_s), np.bool_),
-        due_s=due_of(world),
+        due_s=world.resource_s.astype(np.float64),
+        due_share_s=shares_of(world),
         heap=np.zeros((n_descriptors, n), np.int32),
         where=np.full((n_descriptors, n), -1, np.int32),
         rank=np.zeros((n_descriptors, n)),
         waiting=np.zeros(n_descriptors, np.int64),
-        order=rng.permutation(n).astype(np.int32),
+        seeding=seeding,
         costs_s=np.zeros((n, n_descriptors)),
         costs=np.zeros((n, n_descriptors), np.float32),
         shares=np.zeros((n, n_descriptors), np.float32),
@@ -219,15 +263,13 @@ def new_state(world: World, n_labels: int, budget_s: float, seed: int, enabled: 
         stale=np.zeros(n, np.int32),
         is_stale=np.zeros(n, np.bool_),
         changed=np.zeros(n, np.bool_),
-        seed=rng.integers(0, 2**63, 1, dtype=np.uint64),
-        scalars=np.array([budget_s, 0.0, full_s, least_s, 1.0, 0.0, np.inf]),
-        counts=np.array([0, 0, 0, 0, 0, enabled, 0]),
+        scalars=scalars,
     )
 
 
-def due_of(world: World) -> Float64:
-    """What resources cost where none is there, and the share of each who needs it, (R, 2)."""
-    return np.stack([world.resource_s, world.resource_s / np.maximum(np.diff(world.users_first), 1)], axis=1)
+def shares_of(world: World) -> Float64:
+    """What resources (R,) cost everyone who needs them if they share that and none is there."""
+    return np.asarray(world.resource_s / np.maximum(np.diff(world.users_first), 1))
 
 
 def full_cost(world: World, enabled: int) -> float:
@@ -237,18 +279,18 @@ def full_cost(world: World, enabled: int) -> float:
     return float(world.private_s[:, columns].sum() + shared_s)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def least_cost(world, state):  # type: ignore[no-untyped-def]
     """Seconds that the cheapest descriptor that is not there costs now, on an idle machine; infinite where all are."""
     n, n_descriptors = world.private_s.shape
     least_s = np.inf
     for i in range(n):
-        lacks = state.counts[ENABLED] & ~state.subsets[i]
+        lacks = state.scalars.enabled & ~state.subsets[i]
         for d in range(n_descriptors):
             cell, cost_s = i * n_descriptors + d, world.private_s[i, d]
             if lacks >> d & 1 and cost_s < least_s:
                 for k in range(world.needs_first[cell], world.needs_first[cell + 1]):
-                    cost_s += state.due_s[world.needed[k], 0]
+                    cost_s += state.due_s[world.needed[k]]
                 least_s = min(least_s, cost_s)
     return least_s
 

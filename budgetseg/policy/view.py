@@ -4,7 +4,6 @@ import numpy as np
 
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.features import fill_features, n_features
-from budgetseg.policy.state import REOPENED
 from budgetseg.policy.steps import affordable, price
 from budgetseg.types import Bool, Float32
 
@@ -16,7 +15,7 @@ def allowed_actions(episode: Episode, region: int) -> Bool:
     state = episode.state
     fitting = int(affordable(episode.world, state, region))
     allowed = [bool(fitting >> d & 1) for d in range(episode.world.n_descriptors)]
-    return np.array([*allowed, not (fitting and state.counts[REOPENED])], np.bool_)
+    return np.array([*allowed, not (fitting and state.scalars.reopened)], np.bool_)
 
 
 def features_of(episode: Episode, region: int, extended: bool) -> Float32:

@@ -3,12 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from budgetseg.policy.compiled import compiled
 from budgetseg.policy.episode import Episode
-from budgetseg.policy.handle import attach, inlined
-from budgetseg.policy.state import LEAST_S, LEFT_S, SLOWDOWN
-from budgetseg.policy.steps import cost_of
 from budgetseg.simulate.simulate import NOT_ASKED, look_up
 from budgetseg.types import Float32, Float64, Int32, Int64
 
@@ -44,36 +41,41 @@ class Script(NamedTuple):
 
 def follow(episode: Episode, probabilities: Float32, script: Script, times_s: Float64 = NOT_ASKED) -> None:
     """Compute every group of a script that fits in what is left, as `simulate` does; all must be candidates."""
-    _follow(episode.handle, probabilities, script, episode.order, times_s)
+    paid_in = np.full(len(episode.world.resource_s), -1)
+    _follow(episode.world, episode.state, probabilities, script, times_s, paid_in)
 
 
-@njit(cache=True, nogil=True)
-def _follow(handle, probabilities, script, order, times_s):  # type: ignore[no-untyped-def]
-    world, state = attach(handle)
+@compiled
+def _follow(world, state, probabilities, script, times_s, paid_in):  # type: ignore[no-untyped-def]
     for group in range(len(script.first) - 1):
-        if state.scalars[LEFT_S] < state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
+        if state.scalars.left_s < state.scalars.least_s * state.scalars.slowdown:
             break
-        mine = range(script.first[group], script.first[group + 1])
-        if _cost_of_all(world, state, script, mine) > state.scalars[LEFT_S]:
+        if _cost_of_group(world, state, script, group, paid_in) > state.scalars.left_s:
             continue
-        for k in mine:
+        for k in range(script.first[group], script.first[group + 1]):
             i, d = script.regions[k], script.descriptors[k]
             if state.subsets[i] >> d & 1:
                 continue
-            look_up(handle, probabilities, order, np.int64(i), np.int64(d), times_s)
+            look_up(world, state, probabilities, np.int64(i), np.int64(d), times_s)
 
 
-@inlined
-def _cost_of_all(world, state, script, choices):  # type: ignore[no-untyped-def]
-    """Seconds of several choices, one after the other: what the first makes is there for the next."""
-    due_s, seconds = state.due_s.copy(), 0.0
-    for k in choices:
+@compiled
+def _cost_of_group(world, state, script, group, paid_in):  # type: ignore[no-untyped-def]
+    """Seconds of the choices of a group, one after the other: what the first makes is there for the next.
+
+    `paid_in` (R,) is the last group that was charged for each resource.
+    """
+    seconds = 0.0
+    for k in range(script.first[group], script.first[group + 1]):
         i, d = script.regions[k], script.descriptors[k]
         if state.subsets[i] >> d & 1:
             continue
-        seconds += cost_of(world, state, i, d)
+        cost_s = world.private_s[i, d]
         cell = i * world.private_s.shape[1] + d
         for need in range(world.needs_first[cell], world.needs_first[cell + 1]):
-            state.due_s[world.needed[need]] = 0.0
-    state.due_s[:] = due_s
+            r = world.needed[need]
+            if paid_in[r] != group:
+                paid_in[r] = group
+                cost_s += state.due_s[r]
+        seconds += cost_s * state.scalars.slowdown
     return seconds

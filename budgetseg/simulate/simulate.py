@@ -1,13 +1,11 @@
 """The loop over a table, in one compiled call: the twin of `table.play_plain`, held to it decision by decision."""
 
 import numpy as np
-from numba import njit
 
-from budgetseg.policy import calls
+from budgetseg.policy import steps
+from budgetseg.policy.compiled import compiled
 from budgetseg.policy.episode import Episode
-from budgetseg.policy.handle import attach
 from budgetseg.policy.linear import LinearPolicy, decide
-from budgetseg.policy.state import SPENT_S
 from budgetseg.types import Action, Float32, Float64
 
 __all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]
@@ -56,43 +54,40 @@ def play_out(episode: Episode, probabilities: Float32, policy: LinearPolicy) -> 
 def _simulate(
     episode: Episode, probabilities: Float32, policy: LinearPolicy, n: int, times_s: Float64 = NOT_ASKED
 ) -> tuple[int, int, int]:
-    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    region, action, taken = simulate(episode.handle, probabilities, *how, n, times_s)
+    region, action, taken = simulate(episode.world, episode.state, probabilities, policy.scorer, n, times_s)
     return int(region), int(action), int(taken)
 
 
-@njit(cache=True, nogil=True)
-def simulate(handle, probabilities, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
+@compiled
+def simulate(world, state, probabilities, scorer, n, times_s):  # type: ignore[no-untyped-def]
     """Decide and look up, until n decisions were taken or nothing more fits or is wanted.
 
     What is decided next, as `decide` says it, and how many decisions were taken.
 
     Parameters
     ----------
-    handle : of the episode
+    world, state : of the episode
     probabilities : (N, 2^D, L), what H says given every subset of the descriptors
-    weights, extended, noise : of a `LinearPolicy`
-    order, reopen : of a `Selection`, the order as its number
+    scorer : of a `LinearPolicy`
     n : decisions
     times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
     """
-    n_descriptors, taken = len(weights) - 1, 0
+    n_descriptors, taken = len(scorer.weights) - 1, 0
     while True:
-        i, action = decide(handle, weights, extended, noise, order, reopen)
+        i, action = decide(world, state, scorer)
         if i < 0 or taken == n:
             return i, action, taken
         if action == n_descriptors:
-            calls.finish(handle, order, i)
+            steps.finish(world, state, i)
         else:
-            look_up(handle, probabilities, order, i, action, times_s)
+            look_up(world, state, probabilities, i, action, times_s)
         taken += 1
 
 
-@njit(cache=True, nogil=True)
-def look_up(handle, probabilities, order, i, d, times_s):  # type: ignore[no-untyped-def]
+@compiled
+def look_up(world, state, probabilities, i, d, times_s):  # type: ignore[no-untyped-def]
     """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
-    _, state = attach(handle)
-    seconds = calls.begin(handle, order, i, d)
-    calls.receive(handle, order, i, d, probabilities[i, state.subsets[i] | 1 << d], seconds)
+    seconds = steps.begin(world, state, i, d)
+    steps.receive(world, state, i, d, probabilities[i, state.subsets[i] | 1 << d], seconds)
     if len(times_s) > 0:
-        times_s[i, d] = state.scalars[SPENT_S]
+        times_s[i, d] = state.scalars.spent_s

@@ -5,7 +5,6 @@ import pytest
 
 from budgetseg.baselines.baseline3 import run_baseline3
 from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
-from budgetseg.policy.state import LEFT_S, SPENT_S
 from budgetseg.simulate import Arena
 from tests.simulate.arenas import NAMES, random_arena
 
@@ -45,7 +44,7 @@ def test_it_buys_whole_descriptors_as_its_table_says_until_none_that_it_wants_fi
             bought.append(fitting[0])
         state = run_baseline3(arena, policy, fraction * full_s, seed)
         assert (state.subsets == sum(1 << columns[d] for d in bought)).all()
-        assert state.scalars[LEFT_S] == pytest.approx(left_s)
+        assert state.scalars.left_s == pytest.approx(left_s)
 
 
 @pytest.mark.parametrize("fraction", FRACTIONS)
@@ -57,11 +56,11 @@ def test_its_other_form_spends_the_rest_on_what_it_still_wants_for_random_superv
         policy = policy_of(seed, arena.pricing)
         plain, more = run_baseline3(arena, policy, budget_s), run_baseline3(arena, policy, budget_s, seed, rest=True)
         bought = sum(1 << k for k, name in enumerate(AMONG) if plain.subsets[0] >> NAMES.index(name) & 1)
-        wanted = policy.wanted(bought, plain.scalars[LEFT_S] / arena.full_s(AMONG))
+        wanted = policy.wanted(bought, plain.scalars.left_s / arena.full_s(AMONG))
         allowed = sum(1 << NAMES.index(AMONG[d]) for d in wanted)
         assert (plain.subsets & ~more.subsets == 0).all()
         assert (more.subsets & ~plain.subsets & ~allowed == 0).all()
-        assert plain.scalars[SPENT_S] <= more.scalars[SPENT_S] <= budget_s
+        assert plain.scalars.spent_s <= more.scalars.spent_s <= budget_s
         some += int((more.subsets != plain.subsets).any())
     assert some
 
@@ -79,5 +78,5 @@ def test_times_are_told(arena: Arena) -> None:
     state = run_baseline3(arena, policy, np.inf, times_s=times_s)
     assert np.isfinite(times_s[:, [0, 2, 3]]).all()
     assert np.isnan(times_s[:, [1, 4]]).all()
-    assert np.nanmax(times_s) == state.scalars[SPENT_S]
+    assert np.nanmax(times_s) == state.scalars.spent_s
     assert times_s[:, 0].max() < times_s[:, 2].min() < times_s[:, 3].min()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from budgetseg.baselines.paper import BASELINES, run_baseline
-from budgetseg.policy.state import LEFT_S, SPENT_S
 from budgetseg.simulate import Arena
 from budgetseg.types import Int32
 from tests.simulate.arenas import NAMES, random_arena
@@ -29,7 +28,7 @@ def test_no_baseline_spends_more_than_it_has_or_what_it_may_not(arena: Arena, na
     budget_s = fraction * arena.full_s(HAND_MADE)
     for seed in range(4):
         state = run_baseline(arena, name, HAND_MADE, budget_s, seed)
-        assert state.scalars[SPENT_S] <= budget_s
+        assert state.scalars.spent_s <= budget_s
         assert (state.subsets < 16).all()
 
 
@@ -40,10 +39,10 @@ def test_baseline1_buys_whole_descriptors_until_no_other_fits(arena: Arena, frac
         counts = columns_of(state.subsets)
         assert set(counts) <= {0, 80}
         bought = [d for d, count in enumerate(counts) if count]
-        assert state.scalars[SPENT_S] == pytest.approx(arena.costs.full_s(bought))
+        assert state.scalars.spent_s == pytest.approx(arena.costs.full_s(bought))
         for d in range(4):
             more_s = arena.costs.full_s(sorted({*bought, d})) - arena.costs.full_s(bought)
-            assert d in bought or more_s > state.scalars[LEFT_S]
+            assert d in bought or more_s > state.scalars.left_s
 
 
 def test_baseline1_takes_descriptors_in_random_order(arena: Arena) -> None:
@@ -59,10 +58,10 @@ def test_its_other_form_spends_the_rest_on_random_supervoxels(arena: Arena, frac
         plain = run_baseline(arena, "baseline1", HAND_MADE, budget_s, seed)
         more = run_baseline(arena, "baseline1-rest", HAND_MADE, budget_s, seed)
         assert (plain.subsets & ~more.subsets == 0).all()
-        assert more.scalars[SPENT_S] >= plain.scalars[SPENT_S]
+        assert more.scalars.spent_s >= plain.scalars.spent_s
         if arena.pricing == "unshared":  # else what did not fit may have become cheaper later
             lacks = (more.subsets[:, None] >> np.arange(4) & 1) == 0
-            assert (arena.costs.private_s[:, :4][lacks] > more.scalars[LEFT_S]).all()
+            assert (arena.costs.private_s[:, :4][lacks] > more.scalars.left_s).all()
 
 
 @pytest.mark.parametrize("fraction", FRACTIONS)
@@ -82,4 +81,4 @@ def test_baseline2_takes_any_supervoxels(arena: Arena) -> None:
 def test_with_time_for_everything_everything_is_computed(arena: Arena, name: str) -> None:
     state = run_baseline(arena, name, NAMES, np.inf)
     assert (state.subsets == 31).all()
-    assert state.scalars[SPENT_S] == pytest.approx(arena.full_s(NAMES))
+    assert state.scalars.spent_s == pytest.approx(arena.full_s(NAMES))

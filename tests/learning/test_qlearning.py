@@ -30,7 +30,6 @@ from budgetseg.learning.qlearning import (
 from budgetseg.learning.train import TrainRecipe, read_fitted, train_model
 from budgetseg.models.bundle import load_model
 from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
-from budgetseg.policy.state import SPENT_S
 from budgetseg.simulate import Arena, reward, worth_of
 from budgetseg.types import Float64
 from tests.learning.scenes import write_scenes
@@ -64,7 +63,7 @@ def test_outcomes_are_those_of_running_the_descriptors(arenas: list[Arena], outc
         policy = Baseline3Policy(AMONG, arenas[v].pricing, np.tile(wanted, (8, N_LEVELS, 1)))
         end = run_baseline3(arenas[v], policy, np.inf)
         assert outcomes.scores[v, subset] == pytest.approx(reward(arenas[v], end).score(worth))
-        assert outcomes.costs[v, subset] == pytest.approx(end.scalars[SPENT_S] / arenas[v].full_s(AMONG))
+        assert outcomes.costs[v, subset] == pytest.approx(end.scalars.spent_s / arenas[v].full_s(AMONG))
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.2, 0.5, 0.9])

@@ -6,7 +6,6 @@ import numpy as np
 
 from budgetseg.policy.episode import Episode
 from budgetseg.policy.linear import LinearPolicy
-from budgetseg.policy.state import ENABLED
 from budgetseg.types import Float64
 from tests.policy.worlds import Made
 
@@ -27,9 +26,9 @@ class PlainRun:
     def __init__(self, video: Made, start: Episode, policy: LinearPolicy, shared: bool) -> None:
         self.video, self.policy, self.shared, self.selection = video, policy, shared, start.selection
         self.left_s = start.left_s
-        self.seed, self.waiting = int(start.state.seed[0]), start.state.order.tolist()
+        self.seed, self.waiting = int(start.state.scalars.seed), start.state.seeding.tolist()
         n, self.n_descriptors = video.costs.private_s.shape
-        self.enabled = {d for d in range(self.n_descriptors) if int(start.state.counts[ENABLED]) >> d & 1}
+        self.enabled = {d for d in range(self.n_descriptors) if int(start.state.scalars.enabled) >> d & 1}
         self.near: dict[int, set[int]] = {i: set() for i in range(n)}
         for a, b in video.graph.edges.tolist():
             self.near[a].add(b)

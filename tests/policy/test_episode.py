@@ -20,33 +20,33 @@ def same(one: Episode, other: Episode) -> bool:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_calls_by_handle_do_what_the_steps_do(order: str) -> None:
+def test_an_episode_does_what_the_steps_do(order: str) -> None:
     video, rng = made_video(5), np.random.default_rng(5)
     policy = any_policy(video, 5, extended=True, noise=1.0)
-    by_handle = video.begin(video.full_s, Selection(order, 0.2))
-    direct = by_handle.copy()
-    world, state, number = direct.world, direct.state, direct.order
+    episode = video.begin(video.full_s, Selection(order, 0.2))
+    direct = episode.copy()
+    world, state = direct.world, direct.state
     for _ in range(40):
-        region = by_handle.select()
-        assert region == steps.select(world, state, number, True)
+        region = episode.select()
+        assert region == steps.select(world, state)
         if region is None:
             break
         d = int(rng.integers(3))
         seconds = steps.cost_of(world, state, region, d)
-        assert by_handle.cost_s(region, d) == seconds
+        assert episode.cost_s(region, d) == seconds
         if rng.random() < 0.3 or state.subsets[region] >> d & 1:
-            by_handle.finish(region)
-            steps.finish(world, state, number, region)
+            episode.finish(region)
+            steps.finish(world, state, region)
         else:
             probabilities = video.probabilities[region, state.subsets[region] | 1 << d]
-            by_handle.start(Action(region, d))
-            by_handle.receive(Action(region, d), probabilities, seconds)
-            steps.begin(world, state, number, region, d)
-            steps.receive(world, state, number, region, d, probabilities, seconds)
-        assert same(by_handle, direct)
-        copy = direct.copy()  # a handle does not keep it
-        expected = choose(copy.handle, policy.weights, policy.extended, policy.noise, number, True)
-        assert policy(by_handle.copy()).actions == ([] if expected[0] < 0 else [expected])
+            episode.start(Action(region, d))
+            episode.receive(Action(region, d), probabilities, seconds)
+            steps.begin(world, state, region, d)
+            steps.receive(world, state, region, d, probabilities, seconds)
+        assert same(episode, direct)
+        copy = direct.copy()
+        expected = choose(copy.world, copy.state, policy.scorer)
+        assert policy(episode.copy()).actions == ([] if expected[0] < 0 else [expected])
 
 
 def test_a_copy_goes_its_own_way() -> None:

@@ -5,7 +5,6 @@ import pytest
 
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.features import EXTRAS, feature_names, fill_features, n_features
-from budgetseg.policy.state import LEFT_S
 from budgetseg.policy.steps import price
 from budgetseg.types import Float32
 from tests.graphs import graph_of
@@ -114,7 +113,7 @@ def test_disagreement_is_that_with_the_neighbours() -> None:
 def test_they_are_finite_whatever_the_budget(budget_s: float) -> None:
     episode = made_video(1).begin(budget_s)
     assert np.isfinite(features(episode, 2)).all()
-    episode.state.scalars[LEFT_S] = -1.0
+    episode.state.scalars.left_s = -1.0
     assert np.isfinite(features(episode, 2)).all()
 
 

@@ -5,19 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from numpy.typing import NDArray
 
-from budgetseg.policy.state import (
-    ENABLED,
-    FULL_S,
-    LEAST_S,
-    LEFT_S,
-    copy_state,
-    least_cost,
-    new_state,
-    unshared,
-    world_of,
-)
+from budgetseg.policy.state import Scalars, copy_state, least_cost, new_state, unshared, world_of
 from budgetseg.supervoxels.graph import direction_bins
 from budgetseg.types import Graph
 from tests.graphs import graphs
@@ -59,26 +48,26 @@ def test_money_is_counted_over_what_is_enabled(enabled: int, shared: bool) -> No
     costs = video.costs if shared else unshared(video.costs)
     state = new_state(world_of(video.graph, costs), 4, 5.0, 0, enabled)
     columns = [d for d in range(3) if enabled >> d & 1]
-    assert state.scalars[FULL_S] == pytest.approx(costs.full_s(columns))
-    assert state.scalars[LEAST_S] == costs.private_s[:, columns].min()
-    assert state.scalars[LEFT_S] == 5.0
+    assert state.scalars.full_s == pytest.approx(costs.full_s(columns))
+    assert state.scalars.least_s == costs.private_s[:, columns].min()
+    assert state.scalars.left_s == 5.0
 
 
 def test_what_may_be_computed_is_what_there_is() -> None:
     video = made_video(2)
     world = world_of(video.graph, video.costs)
-    assert new_state(world, 4, 1.0, 0).counts[ENABLED] == 0b111
-    assert new_state(world, 4, 1.0, 0, enabled=0b11010).counts[ENABLED] == 0b010
+    assert new_state(world, 4, 1.0, 0).scalars.enabled == 0b111
+    assert new_state(world, 4, 1.0, 0, enabled=0b11010).scalars.enabled == 0b010
     nothing = new_state(world, 4, 1.0, 0, enabled=0)
-    assert nothing.scalars[FULL_S] == 0
-    assert nothing.scalars[LEAST_S] == np.inf
+    assert nothing.scalars.full_s == 0
+    assert nothing.scalars.least_s == np.inf
 
 
 def test_supervoxels_are_seeded_in_an_order_that_the_seed_tells() -> None:
     video = made_video(0, n=30)
     world = world_of(video.graph, video.costs)
-    same, other = (new_state(world, 4, 1.0, seed).order for seed in (5, 6))
-    assert np.array_equal(same, new_state(world, 4, 1.0, 5).order)
+    same, other = (new_state(world, 4, 1.0, seed).seeding for seed in (5, 6))
+    assert np.array_equal(same, new_state(world, 4, 1.0, 5).seeding)
     assert not np.array_equal(same, other)
     assert sorted(same) == list(range(30))
 
@@ -86,11 +75,14 @@ def test_supervoxels_are_seeded_in_an_order_that_the_seed_tells() -> None:
 def test_a_copy_goes_its_own_way() -> None:
     video = made_video(0)
     state = new_state(world_of(video.graph, video.costs), 4, 1.0, 0)
-    arrays: list[NDArray[Any]] = list(state)
-    before = [array.copy() for array in arrays]
-    for array in copy_state(state):
+    fields: list[Any] = list(state)
+    before = [field.copy() for field in fields]
+    other = copy_state(state)
+    for name in Scalars.__annotations__:
+        setattr(other.scalars, name, 1)
+    for array in other[:-1]:
         array[...] = 1 if array.dtype == np.bool_ else 77
-    assert all(np.array_equal(*pair) for pair in zip(before, arrays, strict=True))
+    assert all(np.array_equal(*pair) for pair in zip(before, fields, strict=True))
 
 
 @pytest.mark.parametrize("enabled", [0b111, 0b110])
@@ -105,7 +97,7 @@ def test_the_cheapest_of_what_is_left_is_found(enabled: int) -> None:
         if enabled >> d & 1 and not state.subsets[i] >> d & 1:
             cell = i * world.n_descriptors + d
             needed = world.needed[world.needs_first[cell] : world.needs_first[cell + 1]]
-            costs_s.append(world.private_s[i, d] + state.due_s[needed, 0].sum())
+            costs_s.append(world.private_s[i, d] + state.due_s[needed].sum())
     assert least_cost(world, state) == pytest.approx(min(costs_s))
     state.subsets[:] = 0b111
     assert least_cost(world, state) == np.inf

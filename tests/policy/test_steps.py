@@ -10,7 +10,7 @@ from scipy.stats import chisquare, kstest
 
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.heap import BELOW, NOWHERE
-from budgetseg.policy.state import AGAIN, BUSY, CANDIDATE, FINISHED, N_FINISHED, UNSEEN, State
+from budgetseg.policy.state import AGAIN, BUSY, CANDIDATE, FINISHED, UNSEEN, State
 from budgetseg.policy.steps import ORDERS, uniform
 from budgetseg.types import Action
 from tests.graphs import graph_of
@@ -117,7 +117,7 @@ def test_finishing_lets_unfinished_neighbours_join() -> None:
             finished.add(region)
             candidates = (candidates | near[region]) - finished
         assert (episode.state.status == FINISHED).all()
-        assert episode.state.counts[N_FINISHED] == 5
+        assert episode.state.scalars.n_finished == 5
 
 
 def test_finished_neighbours_without_descriptors_are_counted_but_not_heard() -> None:
@@ -154,7 +154,7 @@ def test_what_is_reopened_is_heard_anew() -> None:
         atol=1e-5,
     )
     assert episode.state.finished_around[other].sum() == 1
-    assert episode.state.counts[N_FINISHED] == 2
+    assert episode.state.scalars.n_finished == 2
 
 
 def test_isolated_supervoxels_have_their_turn() -> None:

@@ -8,7 +8,7 @@ import pytest
 from budgetseg.classifiers.samples import place_of
 from budgetseg.descriptors.table import VideoTable
 from budgetseg.errors import UsageError
-from budgetseg.policy.state import ENABLED, unshared
+from budgetseg.policy.state import unshared
 from budgetseg.simulate import Arena
 from tests.models.made import HAND_MADE, random_model
 from tests.simulate.arenas import FULL, MODEL, NAMES, random_arena, table_with_needs
@@ -81,6 +81,6 @@ def test_the_large_network_is_no_part_of_the_full_cost() -> None:
 
 def test_a_run_may_compute_what_is_enabled_and_all_are_candidates() -> None:
     episode = random_arena().begin(2.0, ["dcnn", "hog"], seed=3)
-    assert episode.state.counts[ENABLED] == 0b10010
+    assert episode.state.scalars.enabled == 0b10010
     assert episode.left_s == 2.0
     assert (episode.state.where[0] >= 0).all()

@@ -11,7 +11,6 @@ import pytest
 from budgetseg.policy import LinearPolicy, plan_policy, random_policy
 from budgetseg.policy.episode import Episode, Selection
 from budgetseg.policy.features import fill_features
-from budgetseg.policy.state import ENABLED
 from budgetseg.policy.steps import ORDERS, price
 from budgetseg.simulate.table import TableState, play_plain
 from budgetseg.timing.clock import CostClock
@@ -76,7 +75,7 @@ def test_decisions_are_those_of_a_plain_run(order: str, extended: bool, reopen: 
 def affordable(episode: Episode, budget_s: float) -> list[Decision]:
     """What could still be computed."""
     n, n_descriptors = episode.world.private_s.shape
-    missing = [int(episode.state.counts[ENABLED]) & ~int(subset) for subset in episode.state.subsets]
+    missing = [int(episode.state.scalars.enabled) & ~int(subset) for subset in episode.state.subsets]
     pairs = itertools.product(range(n), range(n_descriptors))
     return [(i, d) for i, d in pairs if missing[i] >> d & 1 and episode.cost_s(i, d) <= budget_s - episode.spent_s]
 
@@ -201,7 +200,7 @@ def test_what_a_state_knows_of_costs_is_what_they_are() -> None:
                 episode.lose([3])
             for other in range(15):
                 price(episode.world, episode.state, other)
-                lacks = int(episode.state.counts[ENABLED]) & ~int(episode.state.subsets[other])
+                lacks = int(episode.state.scalars.enabled) & ~int(episode.state.subsets[other])
                 costs_s = [episode.cost_s(other, k) if lacks >> k & 1 else 0.0 for k in range(3)]
                 assert np.allclose(episode.state.costs_s[other], costs_s)
 

@@ -23,7 +23,7 @@ from budgetseg.engine.result import Result
 from budgetseg.policy.episode import Chooser, Episode, Selection
 from budgetseg.policy.features import n_features
 from budgetseg.policy.linear import LinearPolicy, plan_policy, random_policy
-from budgetseg.policy.state import SPENT_S, world_of
+from budgetseg.policy.state import world_of
 from budgetseg.policy.steps import ORDERS
 from budgetseg.simulate import Arena, play
 from budgetseg.simulate.simulate import no_times
@@ -160,7 +160,7 @@ def check_same(result: Result, episode: Episode, expected: list[Action]) -> None
     assert np.array_equal(evidence.subsets, episode.state.subsets)
     assert result.ledger.decisions == episode.n_decisions
     spent_s = [event.spent_s for event in result.windows[0].events]
-    assert sum(spent_s) == episode.state.scalars[SPENT_S]
+    assert sum(spent_s) == episode.state.scalars.spent_s
 
 
 def descriptors_for(budget_s: float, seed: int = 0) -> Request:
@@ -208,7 +208,7 @@ def test_batches_are_planned_with_the_same_prices_and_spend_the_same_without_a_b
     episode, expected = simulated(arena, POLICIES["extended"], Selection("wanted"), np.inf, seed=0)
     assert sorted(actions_of(result)) == sorted(expected)
     spent_s = sum(event.spent_s for event in result.windows[0].events)
-    assert spent_s == pytest.approx(episode.state.scalars[SPENT_S])
+    assert spent_s == pytest.approx(episode.state.scalars.spent_s)
 
 
 def test_the_table_is_what_h_makes_of_all_descriptors_of_all_supervoxels(arena: Arena, table: VideoTable) -> None:
