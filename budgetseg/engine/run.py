@@ -1,4 +1,4 @@
-"""A run: a video, a space and budgets in, labels and their accounts out.
+"""A run: a video, a space and budgets in; labels, and how the time was spent, out.
 
 plan ─► for each window: read and prepare ─► for each budget: spend (Algorithm 1) ─► finish
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from budgetseg.engine.loop import Listed, Outcome, done_of, spend
-from budgetseg.engine.memory import LARGE, made_ready, n_bytes, no_collection, room_for
+from budgetseg.engine.memory import LabelMemory, made_ready, n_bytes, no_collection, room_for
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
@@ -36,18 +36,18 @@ _log = logging.getLogger(__name__)
 Stopped = Callable[[], bool]
 
 RELEASE = "release"
-"""Stage: the memory of a window is given back."""
+"""Name of the stage in which the memory of a window is released."""
 
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """A run to go on from.
+    """An earlier run to continue or replay.
 
     Attributes
     ----------
     plan : its plan
-    windows : what it did in each window that it came to
-    memory : what it has kept of each of them, if anything
+    windows : trace of each window that it worked on
+    memory : what it has kept of each of them; empty if it kept nothing
     """
 
     plan: Plan
@@ -57,7 +57,7 @@ class Earlier:
 
 @dataclass
 class _Done:
-    """What a window has come to, budget by budget."""
+    """A window after all of its budgets; `evidence` has an item for each budget."""
 
     trace: WindowTrace
     evidence: list[Evidence | None]
@@ -72,27 +72,30 @@ def run(
     clock: Clock | None = None,
     stopped: Stopped = lambda: False,
     earlier: Earlier | None = None,
+    memory: LabelMemory | None = None,
 ) -> list[Result]:
-    """Label a video; a result for each budget.
+    """Label a video. Returns a result for each budget.
 
     Parameters
     ----------
-    space : how it is labelled
-    video : what is labelled
+    space : labels the video
+    video : to label
     request : budgets, and how they are counted
-    classes : what label indices mean
-    clock : that budgets are counted by; None for one that starts now
-    stopped : asked again and again; once it says so, no more is spent, and labels are made from what there is
-    earlier : a run to go on from; what it did is done again, or taken from its memory, beside the budget
+    classes : names and colours of label indices
+    clock : measures the budgets; None for a clock that starts now
+    stopped : called again and again; once it returns True, nothing more is spent, and labels are made from what is
+        known
+    earlier : a run to continue; its actions are repeated, or taken from its memory, without charge to the budget
+    memory : where labels are kept; None for the default
     """
     with no_collection(), one_thread_each():
-        return _Run(space, video, request, classes, clock or WallClock(), stopped).label(earlier)
+        return _Run(space, video, request, classes, clock or WallClock(), stopped, memory).label(earlier)
 
 
 def replay(
     space: Space, video: VideoSource, request: Request, classes: Classes, earlier: Earlier, n_frames: int
 ) -> list[Result]:
-    """Do again what a run did to a video of so many frames: the same actions, the same labels. No clock is heeded."""
+    """Replay an earlier run on a video of n_frames frames: the same actions, the same labels, without a deadline."""
     with one_thread_each():
         return _Run(space, video, request, classes, WallClock(), lambda: False).repeat(earlier, n_frames)
 
@@ -106,6 +109,7 @@ class _Run:
         classes: Classes,
         clock: Clock,
         stopped: Stopped,
+        memory: LabelMemory | None = None,
     ) -> None:
         self.space = space
         self.video = video
@@ -113,18 +117,19 @@ class _Run:
         self.classes = classes
         self.clock = clock
         self.stopped = stopped
+        self.memory = memory or LabelMemory()
         self.done: list[_Done] = []
         self.ledgers = [Ledger(None, request.scope) for _ in request.budgets]
 
     def label(self, earlier: Earlier | None) -> list[Result]:
-        """Labels at every budget."""
+        """Label the video. Returns a result for each budget."""
         self.n_frames = self.video.n_frames or self.video.count()
         self._make_room()
         self.plan = self.space.plan(self.video, self.request) if earlier is None else earlier.plan
         _log.info("plan: %s", self.plan)
         known = () if earlier is None else earlier.windows
         n_found = 0
-        for window in self._windows([own.n_frames for own in known]):
+        for window in self._windows([trace.n_frames for trace in known]):
             if self.stopped() and window.number:
                 break
             state, account = self._open(window)
@@ -135,7 +140,7 @@ class _Run:
             if n_found < window.span.stop:
                 self.n_frames = n_found  # the video is shorter than its file promised
             last = Account(self.clock, self.space.prices, self.ledgers[-1])
-            with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
+            with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is released
                 del state
         if n_found == 0 and not self.plan.prior:
             raise VideoError(f"'{self.video.name}' gives no frame; check the file")
@@ -145,11 +150,11 @@ class _Run:
         return self._results(self.n_frames)
 
     def repeat(self, earlier: Earlier, n_frames: int) -> list[Result]:
-        """Labels at every budget, as another run made them."""
+        """Replay an earlier run. Returns a result for each budget."""
         self.n_frames = n_frames
         self._make_room()
         self.plan = earlier.plan
-        for window in self._windows([own.n_frames for own in earlier.windows]):
+        for window in self._windows([trace.n_frames for trace in earlier.windows]):
             if window.number == len(earlier.windows):
                 break
             state, account = self._open(window)
@@ -161,23 +166,26 @@ class _Run:
     # Windows
 
     def _windows(self, lengths: Sequence[int]) -> Iterator[Window]:
-        """Windows of the lengths that an earlier run had, then of about one length."""
-        reader, stride = self.space.reader(self.video, self.plan), self.plan.stride
+        """Windows of the lengths of an earlier run, in frames, then windows of about one length."""
+        reader = self.space.reader(self.video, self.plan)
+        stride = self.plan.stride
         n_windows = -(-self.plan.n_worked // self.space.window_length(self.request, self.plan))
         usual = stride * -(-self.plan.n_worked // n_windows)
-        first, number = 0, 0
+        first = 0
+        number = 0
         while first < self.n_frames and not self.plan.prior:
             length = lengths[number] if number < len(lengths) else usual
             span = range(first, min(first + length, self.n_frames))
             yield Window(number, span, reader, span.stop == self.n_frames)
-            first, number = span.stop, number + 1
+            first = span.stop
+            number = number + 1
 
     def _open(self, window: Window) -> tuple[WindowState, Account]:
         account = Account(self.clock, self.space.prices, Ledger(None, self.request.scope))
         return self.space.open(window, self.video, self.request, self.plan, account), account
 
     def _recall(self, state: WindowState, earlier: Earlier, k: int, account: Account) -> None:
-        """Know what an earlier run knew of a window; the clock stands still, since that run has paid for it."""
+        """Restore what an earlier run knew of a window k. The clock stands still, since that run has paid for it."""
         trace = earlier.windows[k]
         memory = earlier.memory[k] if k < len(earlier.memory) else None
         with self.clock.paused():
@@ -188,8 +196,9 @@ class _Run:
         account.ledger.stages.clear()
 
     def _label_window(self, state: WindowState, window: Window, account: Account, known: Sequence[WindowTrace]) -> int:
-        """Label a window at every budget; how many of its frames there are."""
-        began_s, before = self.clock.now_s(), list(self.ledgers)
+        """Label a window at every budget. Returns the number of its frames that exist."""
+        began_s = self.clock.now_s()
+        before = list(self.ledgers)
         events = list(known[window.number].events) if window.number < len(known) else []
         finishes: list[Finish] = []
         evidence: list[Evidence | None] = []
@@ -201,9 +210,9 @@ class _Run:
             if is_ready and not is_over:
                 self._spend(state, account, budget_s, end_s, events)
                 out = self.labels[j][window.span.start : window.span.start + state.n_frames]
-                finish, own = state.finish(end_s, out)
+                finish, found = state.finish(end_s, out)
                 finishes.append(replace(finish, n_events=len(events)))
-                evidence.append(own)
+                evidence.append(found)
                 self._close_budget(j, before[j], account.ledger, began_s, budget_s)
             else:
                 finishes.append(Finish(len(events), prior=True))
@@ -219,8 +228,10 @@ class _Run:
         return state.n_frames
 
     def _spend(self, state: WindowState, account: Account, budget_s: float, end_s: float, events: list[Event]) -> None:
-        """Algorithm 1, until shortly before a deadline."""
-        margins, ledger, began_s = self.space.margins, account.ledger, self.clock.now_s()
+        """Run Algorithm 1 until shortly before the deadline `end_s`, and append what was done to `events`."""
+        margins = self.space.margins
+        ledger = account.ledger
+        began_s = self.clock.now_s()
         kept_s = margins.reserve_s(budget_s, self.space.prices.slowdown.waiting)
         planned_s = 0.0
 
@@ -244,9 +255,11 @@ class _Run:
         ledger.work_left = ledger.next_s > 0
 
     def _record(self, batch: Batch, outcome: Outcome, at_s: float, ledger: Ledger, events: list[Event]) -> None:
-        """Write actions to the ledger and the trace."""
+        """Add the actions of a batch to the ledger and to the events of the trace."""
         actions = batch.actions
-        planned, spent, shared = batch.planned_s.tolist(), outcome.spent_s.tolist(), outcome.shared_s.tolist()
+        planned = batch.planned_s.tolist()
+        spent = outcome.spent_s.tolist()
+        shared = outcome.shared_s.tolist()
         for k in done_of(batch, outcome):
             place, source = actions[k]
             ledger.book_source(self.space.sources[source], planned[k], spent[k])
@@ -254,7 +267,8 @@ class _Run:
 
     def _repeat_window(self, state: WindowState, window: Window, account: Account, trace: WindowTrace) -> None:
         evidence: list[Evidence | None] = []
-        is_ready, n_done = False, 0
+        is_ready = False
+        n_done = 0
         for j, finish in enumerate(trace.finishes):
             if finish.prior:
                 evidence.append(None)
@@ -262,8 +276,8 @@ class _Run:
             if not is_ready or finish.n_read:
                 state.prepare_again(trace, finish.n_read or len(trace.read))
                 is_ready = True
-            some = trace.events[n_done : finish.n_events]
-            spend(state, Listed(_actions(some)), self.clock, lambda: np.inf, _refuse(self.space))
+            next_events = trace.events[n_done : finish.n_events]
+            spend(state, Listed(_actions(next_events)), self.clock, lambda: np.inf, _refuse(self.space))
             n_done = finish.n_events
             out = self.labels[j][window.span.start : window.span.start + state.n_frames]
             evidence.append(state.finish(np.inf, out, finish)[1])
@@ -276,42 +290,43 @@ class _Run:
     # Budgets
 
     def _end_s(self, end_s: float, window: Window) -> float:
-        """When labels must be ready, before memory is given back; infinity where nothing bounds it."""
+        """When labels must be ready for memory to be released by `end_s`; infinity if the scope does not bound it."""
         if self.request.scope != "total":
             return np.inf
         return end_s - self.space.margins.finish * self.space.prices.predict(RELEASE, self._pixels_of(window))
 
     def _budgets_s(self, state: WindowState, window: Window, began_s: float) -> list[float]:
-        """Seconds of this window at every budget."""
-        budgets, scope = self.request.budgets, self.request.scope
+        """Seconds that this window gets of each budget."""
+        budgets = self.request.budgets
+        scope = self.request.scope
         if budgets[0].is_share:
             full_s = state.full_s(scope)
             return [budget.in_s(full_s) for budget in budgets]
         largest_s = budgets[-1].amount
         spent_s = began_s if scope == "total" else self.ledgers[-1].spent_s
         left_s = (largest_s - spent_s) * self._share_of(window)
-        found = [left_s]
+        budgets_s = [left_s]
         for budget, ledger in zip(budgets[-2::-1], self.ledgers[-2::-1], strict=True):
             # Where the largest budget leaves much to its last windows, a smaller one has no more than its own rest.
-            own_s = (budget.amount - ledger.spent_s) * self._share_of(window)
-            part_s = left_s * budget.amount / largest_s if largest_s < np.inf else own_s
-            found.insert(0, min(part_s, own_s, found[0]))
-        return found
+            rest_s = (budget.amount - ledger.spent_s) * self._share_of(window)
+            part_s = left_s * budget.amount / largest_s if largest_s < np.inf else rest_s
+            budgets_s.insert(0, min(part_s, rest_s, budgets_s[0]))
+        return budgets_s
 
     def _share_of(self, window: Window) -> float:
-        """The share of a window in what is left of the video, by frames that are worked on."""
+        """The share, 0 to 1, that a window has of the frames that are still to be labelled."""
         stride = self.plan.stride
         return -(-len(window.span) // stride) / -(-(self.n_frames - window.span.start) // stride)
 
     def _close_budget(self, j: int, before: Ledger, ledger: Ledger, began_s: float, budget_s: float) -> None:
-        """Write down what the window has cost up to a budget."""
+        """Write the ledger of budget j: what was spent before this window (`before`) and in it."""
         budget = self.request.budgets[j]
         ledger.spent_s = self.clock.now_s() - began_s if self.request.scope == "total" else ledger.sources_s
         total_s = budget_s + (before.budget_s or 0.0) if budget.is_share else budget.amount
         self.ledgers[j] = replace(before.plus(ledger), budget_s=total_s, next_s=ledger.next_s)
 
     def _close_empty(self, j: int, before: Ledger, ledger: Ledger, budget_s: float) -> None:
-        """Write down that a budget was over before the window had labels."""
+        """Write the ledger of budget j, which was over before the window had labels."""
         self._close_budget(j, before, ledger, 0.0, budget_s)
         self.ledgers[j].spent_s = before.spent_s + budget_s
         self.ledgers[j].work_left = True
@@ -320,27 +335,31 @@ class _Run:
     # Labels
 
     def _pixels_of(self, window: Window) -> float:
-        """Pixels of a window, at the size of the video."""
+        """Number of pixels of a window, at the size of the video."""
         return float(len(window.span) * self.video.height * self.video.width)
 
     def _make_room(self) -> None:
-        """Make memory for labels, filled with the most frequent class.
+        """Allocate label arrays, one for each budget, filled with the most frequent class.
 
-        The first touch of new memory takes as long as the system likes: where there is much, the clock stands still.
+        How long the first touch of new memory takes is up to the system: where there is much, the clock stands still.
         """
         size = self.video.height, self.video.width
         n = self.n_frames * size[0] * size[1] * len(self.ledgers)
-        with self.clock.paused() if n > LARGE else nullcontext():
-            self.labels = [room_for(self.n_frames, size, int(np.argmax(self.space.prior))) for _ in self.ledgers]
-        if n_bytes(self.labels) > LARGE:
+        prior_label = int(np.argmax(self.space.prior))
+        most_bytes = self.memory.in_memory_bytes
+        with self.clock.paused() if n > self.memory.unpaid_bytes else nullcontext():
+            self.labels = [room_for(self.n_frames, size, prior_label, most_bytes) for _ in self.ledgers]
+        if n_bytes(self.labels) > self.memory.unpaid_bytes:
             self._note(made_ready(n_bytes(self.labels)))
 
     def _label_rest(self, n_found: int) -> None:
-        """Say which frames have no label but the most frequent class."""
+        """Note in the ledgers if frames from n_found on were left with the most frequent class."""
         if self.plan.prior and not self.done:
             self._note("the budget is short: prior")
             for ledger, budget in zip(self.ledgers, self.request.budgets, strict=True):
-                ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self.clock.now_s(), True
+                ledger.budget_s = budget.amount
+                ledger.spent_s = self.clock.now_s()
+                ledger.work_left = True
         elif self.stopped() and n_found < self.n_frames:
             self._note("stopped: the rest of the video has the most frequent class")
             for ledger in self.ledgers:
@@ -370,7 +389,7 @@ class _Run:
 
 
 def _chosen(state: WindowState, left_s: float) -> Batch:
-    """The policy of a space: its state has it."""
+    """The policy of a space, which is part of its state."""
     return state.choose(left_s)
 
 
@@ -379,7 +398,7 @@ def _actions(events: Sequence[Event]) -> list[Action]:
 
 
 def _refuse(space: Space) -> Callable[[Batch, Outcome, float], None]:
-    """Refuses to go on where something that was done cannot be done again."""
+    """A record that raises UsageError if an action of the earlier run cannot be repeated."""
 
     def record(batch: Batch, outcome: Outcome, _: float) -> None:
         for k, why in outcome.missing.items():
