@@ -1,4 +1,4 @@
-"""The loop over a table, in one compiled call: the twin of `table.play_plain`, held to it decision by decision."""
+"""Algorithm 1 over a table, in one compiled call: the fast twin of `table.play_plain`, with the same decisions."""
 
 import numpy as np
 from numba import njit
@@ -13,19 +13,19 @@ from budgetseg.types import Action, Float32, Float64
 __all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]
 
 NOT_ASKED = np.empty((0, 0))
-"""In place of times that nobody wants to know."""
+"""Passed as `times_s` if times are not wanted."""
 
 NO_END = np.iinfo(np.int64).max
 """More decisions than any run has."""
 
 
 def no_times(episode: Episode) -> Float64:
-    """Times (N, D) before anything was computed, nan."""
+    """Times (N, D) before anything was computed, all nan."""
     return np.full(episode.world.private_s.shape, np.nan)
 
 
 def act(episode: Episode, probabilities: Float32, region: int, action: int) -> None:
-    """Take an action for the supervoxel that was selected: compute a descriptor, or finish it, which is action D."""
+    """Take an action for the selected supervoxel: compute descriptor `action`, or finish it if `action` is D."""
     if action == episode.world.n_descriptors:
         episode.finish(region)
         return
@@ -35,48 +35,49 @@ def act(episode: Episode, probabilities: Float32, region: int, action: int) -> N
 
 
 def play(episode: Episode, probabilities: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
-    """Run an episode to its end, as `simulate` does."""
+    """Run an episode to its end with a policy; `times_s` (N, D) receives the time of each descriptor."""
     _simulate(episode, probabilities, policy, NO_END, times_s)
 
 
 def advance(episode: Episode, probabilities: Float32, policy: LinearPolicy, n: int) -> Action | None:
-    """Take n decisions, and say what the next one is: a supervoxel and an action, D for Finished; None at the end.
+    """Take n decisions. Returns the next one, a supervoxel and an action (D for Finished); None at the end.
 
-    The supervoxel stays selected: `act` may do something else with it.
+    The supervoxel stays selected, so that `act` may take another action for it.
     """
     region, action, _ = _simulate(episode, probabilities, policy, n)
     return None if region < 0 else Action(region, action)
 
 
 def play_out(episode: Episode, probabilities: Float32, policy: LinearPolicy) -> int:
-    """Run an episode to its end, and say how many decisions that took, as `advance` counts them."""
+    """Run an episode to its end. Returns the number of decisions, as `advance` counts them."""
     return _simulate(episode, probabilities, policy, NO_END)[2]
 
 
 def _simulate(
     episode: Episode, probabilities: Float32, policy: LinearPolicy, n: int, times_s: Float64 = NOT_ASKED
 ) -> tuple[int, int, int]:
-    how = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
-    region, action, taken = simulate(episode.handle, probabilities, *how, n, times_s)
+    settings = policy.weights, policy.extended, policy.noise, episode.order, episode.selection.reopen
+    region, action, taken = simulate(episode.handle, probabilities, *settings, n, times_s)
     return int(region), int(action), int(taken)
 
 
 @njit(cache=True, nogil=True)
 def simulate(handle, probabilities, weights, extended, noise, order, reopen, n, times_s):  # type: ignore[no-untyped-def]
-    """Decide and look up, until n decisions were taken or nothing more fits or is wanted.
+    """Decide and look up results, until n decisions were taken, or nothing more fits or is wanted.
 
-    What is decided next, as `decide` says it, and how many decisions were taken.
+    Returns the next decision, as `decide` does, and the number of decisions taken.
 
     Parameters
     ----------
     handle : of the episode
-    probabilities : (N, 2^D, L), what H says given every subset of the descriptors
+    probabilities : (N, 2^D, L), H's probabilities given every subset of the descriptors
     weights, extended, noise : of a `LinearPolicy`
     order, reopen : of a `Selection`, the order as its number
-    n : decisions
-    times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
+    n : number of decisions, at most
+    times_s : (N, D), receives for each descriptor the seconds spent when it was computed; or `NOT_ASKED`
     """
-    n_descriptors, taken = len(weights) - 1, 0
+    n_descriptors = len(weights) - 1
+    taken = 0
     while True:
         i, action = decide(handle, weights, extended, noise, order, reopen)
         if i < 0 or taken == n:
@@ -90,7 +91,7 @@ def simulate(handle, probabilities, weights, extended, noise, order, reopen, n, 
 
 @njit(cache=True, nogil=True)
 def look_up(handle, probabilities, order, i, d, times_s):  # type: ignore[no-untyped-def]
-    """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
+    """Compute descriptor d of supervoxel i: H's probabilities and the cost are looked up."""
     _, state = attach(handle)
     seconds = calls.begin(handle, order, i, d)
     calls.receive(handle, order, i, d, probabilities[i, state.subsets[i] | 1 << d], seconds)
