@@ -74,8 +74,8 @@ class Reader:
     def work(self, n_frames: int) -> float:
         """Pixels that must be decoded to read n_frames frames, including frames between them that cannot be skipped."""
         width, height = self.source.clip.size
-        every = 1 if self.can_skip else self.source.span.stride
-        return float(n_frames * every * width * height)
+        stride = 1 if self.can_skip else self.source.span.stride
+        return float(n_frames * stride * width * height)
 
     def predict_s(self, prices: Prices, n_frames: int) -> float:
         """Predicted seconds to read n_frames frames; a guess for a kind of file that was never read on this machine."""

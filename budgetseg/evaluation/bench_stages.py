@@ -103,10 +103,10 @@ def _smooth_truth(graph: Graph, rng: np.random.Generator) -> Int64:
 
 def _subsets(n: int, n_descriptors: int, rng: np.random.Generator) -> Int32:
     """Subsets of descriptors, (N,), as bits: a third has all, a third a random subset, a third none."""
-    every = 2**n_descriptors - 1
+    all_descriptors = 2**n_descriptors - 1
     third = rng.permutation(n) % 3
-    some = rng.integers(1, max(every, 2), n)
-    return np.choose(third, [np.full(n, every), some, 0]).astype(np.int32)
+    drawn = rng.integers(1, max(all_descriptors, 2), n)
+    return np.choose(third, [np.full(n, all_descriptors), drawn, 0]).astype(np.int32)
 
 
 def _stages(supervoxels: Supervoxels, now: Remains) -> dict[str, Callable[[], float]]:

@@ -103,8 +103,8 @@ def iterate(
             break
         drawn = train.draw(recipe.fractions, rng)
         visited.append(roll_out(train, best, drawn, recipe.rollouts))
-        every = join_visited(visited)
-        players = _tried(best, classify(every, recipe.penalty), every, recipe.steps)
+        states = join_visited(visited)
+        players = _tried(best, classify(states, recipe.penalty), states, recipe.steps)
         gained = False
         for player, score in zip(players, held_out.scores(players, trials), strict=True):
             if score > best_score:

@@ -91,8 +91,8 @@ class Judge:
 
         Long clips have more pixels, so that small budgets count most in a sum of scores: there is most to gain.
         """
-        every = range(len(self.arenas))
-        videos = [int(rng.choice([k for k in every if self._is_for(k, fraction)])) for fraction in fractions]
+        numbers = range(len(self.arenas))
+        videos = [int(rng.choice([k for k in numbers if self._is_for(k, fraction)])) for fraction in fractions]
         seeds = rng.integers(2**31, size=len(fractions)).tolist()
         return [Trial(*drawn) for drawn in zip(videos, fractions, seeds, strict=True)]
 

@@ -50,10 +50,13 @@ class Card:
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "file": ("the name of an ONNX file", lambda value: isinstance(value, str) and value != ""),
     "size": ("width and height, two whole numbers above 0", lambda value: _are(value, int, 2) and min(value) > 0),
-    "mean": ("three numbers", lambda value: _are(value, (int, float), 3) and all(-inf < one < inf for one in value)),
+    "mean": (
+        "three numbers",
+        lambda value: _are(value, (int, float), 3) and all(-inf < number < inf for number in value),
+    ),
     "std": (
         "three numbers above 0",
-        lambda value: _are(value, (int, float), 3) and all(0 < one < inf for one in value),
+        lambda value: _are(value, (int, float), 3) and all(0 < number < inf for number in value),
     ),
     "colours": ("'rgb' or 'bgr'", lambda value: value in ("rgb", "bgr")),
     "output": ("'scores' or 'probabilities'", lambda value: value in ("scores", "probabilities")),

@@ -61,10 +61,10 @@ def _follow(handle, probabilities, script, order, times_s):  # type: ignore[no-u
     for group in range(len(script.first) - 1):
         if state.scalars[LEFT_S] < state.scalars[LEAST_S] * state.scalars[SLOWDOWN]:
             break
-        mine = range(script.first[group], script.first[group + 1])
-        if _cost_of_all(world, state, script, mine) > state.scalars[LEFT_S]:
+        choices = range(script.first[group], script.first[group + 1])
+        if _cost_of_all(world, state, script, choices) > state.scalars[LEFT_S]:
             continue
-        for k in mine:
+        for k in choices:
             i = script.regions[k]
             d = script.descriptors[k]
             if state.subsets[i] >> d & 1:

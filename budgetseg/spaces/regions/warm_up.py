@@ -97,8 +97,8 @@ def _label(
     done = list[Action]()
     out = np.empty(video.shape, np.uint8)
 
-    def choose(own: RegionState, left_s: float) -> Batch:
-        return own.choose(left_s)
+    def choose(window_state: RegionState, left_s: float) -> Batch:
+        return window_state.choose(left_s)
 
     for _ in range(2):
         left_s = begin(done)
