@@ -8,7 +8,7 @@ STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Strides that a plan may have: every how many frames one is read.
 
 They are numbers with many divisors among the others: a run that has read with one stride can change to a multiple of
-it and still use all of these frames.
+it without reading other frames.
 """
 
 

@@ -25,7 +25,7 @@ class Gains:
     names : of all descriptors, in the order of their bits
     descriptor_set : names of those that may be computed
     scores : (2^D,) score if all supervoxels have a subset; nan for subsets with other descriptors
-    doubts : (2^D,) doubt of H with that subset: logarithm of 1 less its confidence, averaged over pixels
+    doubts : (2^D,) doubt of H with that subset: logarithm of `CERTAIN` less its confidence, averaged over pixels
     least : smallest gain that counts, as a share of the score; smaller and negative gains count as this much
     """
 

@@ -22,8 +22,8 @@ class Start:
     Attributes
     ----------
     size : weight of the size of the supervoxel
-    own_doubt : weight of 1 less H's confidence
-    neighbours_doubt : weight of 1 less the confidence of finished neighbours
+    own_doubt : weight of H's doubt, which falls with its confidence
+    neighbours_doubt : weight of the doubt of finished neighbours
     disagreement : weight of the disagreement between H and the neighbours
     time_for_each : weight of the time left for each supervoxel that is not finished
     cost : weight of the cost of the descriptor
