@@ -3,7 +3,7 @@
 Usage: python benchmarks/keyframes.py DATA [choose], where DATA holds camvid/ and suny/.
 
 Prints class average / global / mIoU and CPU ms a frame on CamVid's dense run, decoding left out; with `choose`, on
-SUNY's training halves, from which `WORTH` in `budgetseg/baselines/keyframe_plan.py` was read.
+SUNY's training halves, from which `KeyframeSettings.flow_worth` in `budgetseg/baselines/keyframe_plan.py` was read.
 """
 
 import sys

@@ -1,1 +1,1 @@
-"""What users do: load a model, label, resume, replay, export."""
+"""The tasks of a user: load a model, label videos, resume or replay a run, export labels."""

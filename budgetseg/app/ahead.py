@@ -1,6 +1,6 @@
-"""The first use on a machine compiles for a minute: half of that is done by another process, on another core.
+"""Compile half of the package in a second process, since the first use on a machine compiles for a minute.
 
-What is compiled is kept in numba's cache, where whoever needs it next finds it.
+Compiled code is kept in numba's cache, from which this process, and later ones, load it.
 """
 
 import os
@@ -26,17 +26,20 @@ from budgetseg.types import Float32
 __all__ = ["compile_rest", "compiled_ahead"]
 
 MODEL = "synthetic"
-"""Any would do."""
+"""The model that the second process labels with. Any bundled one would do."""
 
 
 @contextmanager
 def compiled_ahead() -> Iterator[None]:
-    """While the block runs, all but descriptors is compiled by another process, if it never was; then it is there."""
+    """Compile everything but descriptors in another process while the block runs, unless it is compiled already.
+
+    The block ends when that process has ended.
+    """
     if (os.cpu_count() or 1) < 2 or _is_compiled():
         yield
         return
-    words = [sys.executable, "-c", f"from {__name__} import compile_rest; compile_rest()"]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
+    command = [sys.executable, "-c", f"from {__name__} import compile_rest; compile_rest()"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
         try:
             yield
         except BaseException:
@@ -45,16 +48,17 @@ def compiled_ahead() -> Iterator[None]:
 
 
 def _is_compiled() -> bool:
-    """By one of the last functions that are."""
+    """Whether numba's cache holds one of the functions that are compiled last."""
     folder = Path(update.stats.cache_path)
     return any(folder.glob(f"moves.{update.__name__}-*.nbi"))
 
 
 class _Silent(Descriptor):
-    """One that costs nothing, and has nothing to compile."""
+    """A descriptor of zeros, which costs nothing and needs no compiled code."""
 
     def __init__(self, name: str, length: int) -> None:
-        self.name, self.length = name, length
+        self.name = name
+        self.length = length
 
     def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0
@@ -64,9 +68,10 @@ class _Silent(Descriptor):
 
 
 def compile_rest() -> None:
-    """Label a small street with descriptors that say nothing."""
+    """Label a small rendered street with descriptors of zeros, which compiles all other code."""
     model = load_model(find_model(MODEL))
     h = model.classifiers
     silent = [_Silent(name, length) for name, length in zip(h.names, h.lengths[1:], strict=True)]
-    tier, threads = str(model.settings["tier"]), os.cpu_count() or 1
+    tier = str(model.settings["tier"])
+    threads = os.cpu_count() or 1
     warm_up(Regions(h, model.crf, silent, Prices(), strategy_of(model), tier, threads))

@@ -1,4 +1,4 @@
-"""What there is to know of a model before it labels: what it was trained on, its classes, what it promises."""
+"""The card of a model: what it was trained on, its classes and descriptors, and its expected accuracy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ class ModelCard:
     Attributes
     ----------
     name : of the model
-    folder : where it lies
-    n_bytes : of all its files
-    dataset, splits : what it was trained on; None and nothing where it does not tell
+    folder : that holds its files
+    n_bytes : size of all its files
+    dataset, splits : that it was trained on; None and empty if it does not record them
     tier : of its supervoxels
     classes, descriptors : names
     networks : names of the descriptors that are networks
-    expected : accuracy by share of the full cost, on training videos, by classifiers that had not seen them; nothing
-        where no policy was learned
+    expected : accuracy by share of the full cost, on training videos, by classifiers that had not seen them; empty if
+        no policy was learned
     """
 
     name: str
@@ -42,18 +42,19 @@ class ModelCard:
     expected: Sequence[Expected]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The card as JSON values."""
         names = ("budget_fraction", "class_average", "global")
-        curve = [dict(zip(names, one, strict=True)) for one in self.expected]
+        curve = [dict(zip(names, point, strict=True)) for point in self.expected]
         return {**vars(self), "folder": str(self.folder), "expected": curve}
 
 
 def card_of(name: str | Path) -> ModelCard:
-    """The card of a model, bundled or in a folder; it is loaded, and so checked, first."""
+    """The card of a model, bundled or in a folder. The model is loaded, which also checks it."""
     folder = find_model(name)
     model = load_model(folder)
     names = model.classifiers.names
-    networks = [] if model.networks is None else [own for own in names if (model.networks / f"{own}.onnx").is_file()]
+    folder_of_networks = model.networks
+    networks = [name for name in names if folder_of_networks and (folder_of_networks / f"{name}.onnx").is_file()]
     return ModelCard(
         model.name,
         folder,

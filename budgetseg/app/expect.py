@@ -1,7 +1,7 @@
-"""What accuracy a budget promises, before it is spent, and which budget an accuracy takes.
+"""The accuracy to expect of a budget before it is spent, and the budget that an accuracy needs.
 
-Both are of regions, and of video like what the model was trained on: the policy's accuracy out of fold, by share of the
-full cost.
+Both hold for the regions space, on video like that of the training: they are read off the curve of the policy's
+accuracy out of fold by share of the full cost.
 """
 
 from budgetseg.app.strategy import counted
@@ -18,14 +18,14 @@ __all__ = ["budget_of", "curve_of", "expect", "in_words"]
 
 
 def expect(model: Model, regions: Regions, source: VideoSource, request: Request) -> Expected | None:
-    """The accuracy that the last of the budgets promises; None where nothing is known."""
+    """The accuracy to expect of the last budget; None if the model has no curve, or nothing was labelled here yet."""
     known = curve_of(model)
     share = expected_share(regions, source, request) if known else None
     return None if share is None else expected_at(known, share)
 
 
 def budget_of(model: Model, accuracy: float) -> Budget:
-    """The share of the full cost that promises so many right pixels, 0 to 1."""
+    """The budget, as a share of the full cost, at which a share `accuracy` of the pixels, 0 to 1, is right."""
     known = curve_of(model)
     if not known:
         raise UsageError(f"model '{model.name}' has no learned policy to predict its accuracy; give --budget instead")
@@ -37,12 +37,13 @@ def budget_of(model: Model, accuracy: float) -> Budget:
 
 
 def in_words(expected: Expected) -> str:
-    """For people."""
-    average, overall = 100 * expected.class_average, 100 * expected.overall
+    """A line for the user."""
+    average = 100 * expected.class_average
+    overall = 100 * expected.overall
     return f"about {overall:.0f} % of the pixels right, {average:.0f} % on average over classes"
 
 
 def curve_of(model: Model) -> tuple[Expected, ...]:
-    """What its policy promises by share of the full cost, out of fold; nothing where none was learned."""
-    own = learned_for(model.policies, METHOD, counted(model))
-    return () if own is None else own.expected
+    """Expected accuracies of a model's policy, by rising share of the full cost; empty if it has no learned policy."""
+    learned = learned_for(model.policies, METHOD, counted(model))
+    return () if learned is None else learned.expected

@@ -1,4 +1,4 @@
-"""What `budgetseg label` does: videos to folders of results within a budget, further, or again."""
+"""The work behind `budgetseg label`: videos become folders of results. Earlier runs can be resumed or replayed."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,17 +32,17 @@ Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], No
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What is to be done, and where the results go.
+    """What a user wants labelled, and where the results go.
 
     Attributes
     ----------
     videos : files, folders of images, folders of videos
-    request : budgets and the like; None where a run is done again
-    resume : folder of a run to go on from
-    replay : folder of a run to do again
+    request : budgets and how they are counted; None for a replay
+    resume : folder of a run to continue
+    replay : folder of a run to repeat
     output : folder for results; None for the usual one
-    wanted : files that are written on request
-    space : frames, regions, or auto; a run is gone on from, or done again, in its own
+    wanted : optional files to write
+    space : frames, regions, or auto; an earlier run is continued or repeated in its own space
     """
 
     videos: Sequence[Path]
@@ -55,7 +55,7 @@ class Order:
 
     @cached_property
     def earlier(self) -> Trace | None:
-        """The trace of the run that is gone on from, or done again."""
+        """The trace of the run to resume or replay; None if there is none."""
         folder = self.resume or self.replay
         return None if folder is None else read_trace(folder)
 
@@ -68,15 +68,15 @@ class Order:
 
     @property
     def wanted_space(self) -> str:
-        """The space that is asked for, or that of the run before; UsageError where these differ."""
+        """The space that the user asks for, or that of the earlier run; UsageError if they differ."""
         asked = space_named(self.space)
-        own = asked if self.earlier is None else self.earlier.space
-        if asked not in (AUTO, own):
-            raise UsageError(f"the earlier run was by {own}; leave out --space, or label the video again")
-        return own
+        space = asked if self.earlier is None else self.earlier.space
+        if asked not in (AUTO, space):
+            raise UsageError(f"the earlier run was by {space}; leave out --space, or label the video again")
+        return space
 
     def tasks(self) -> list[Task]:
-        """Videos and their places; an error where something cannot be read, written or gone on from."""
+        """The videos to label with their folders; an error if something cannot be read, written or resumed."""
         if self.resume is not None and self.replay is not None:
             raise UsageError("--resume and --replay cannot be combined; give one of them")
         usual = Path("labelled" if self.replay is None else "replayed")
@@ -96,9 +96,9 @@ class Written:
 
     Attributes
     ----------
-    folder : where they are
+    folder : that holds them
     budgets : names of the budgets
-    ledgers : as they are written, one for each budget
+    ledgers : contents of the ledger files, one for each budget
     """
 
     folder: Path
@@ -108,15 +108,15 @@ class Written:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A model at work on orders.
+    """Labels the videos of orders with one model.
 
     Attributes
     ----------
     model : that labels
-    facts : what the ledgers should say beside their own figures
-    stopped : once it says so, no more is spent
-    progress : shows how much is written: (what, how many frames) -> block that is told of each
-    tell : is told what is being done
+    facts : written to the ledgers in addition to their own figures
+    stopped : once it returns True, no more time is spent
+    progress : shows how much is written: (what, number of frames) -> context with a function to call for each frame
+    tell : called with a line on what is being done
     """
 
     model: LoadedModel
@@ -126,7 +126,7 @@ class Job:
     tell: Callable[[str], None] = lambda _: None
 
     def run(self, order: Order, tasks: Sequence[Task]) -> Iterator[Written]:
-        """Label the videos of an order one after the other; they share its budgets. Stopped, it begins no other."""
+        """Label the videos of an order one after the other; they share its budgets. Once stopped, no other begins."""
         if order.earlier is not None:
             assert self.model.mark is not None
             order.earlier.model.check(self.model.mark)
@@ -142,7 +142,8 @@ class Job:
                 return
 
     def _label(self, order: Order, task: Task, request: Request) -> Written:
-        before, earlier = order.earlier, None
+        before = order.earlier
+        earlier = None
         space = self.model.choose(order.wanted_space, needs_regions(None, None, request.scope))
         if before is not None and order.resume is not None:
             earlier = _read_earlier(order.resume, before)
@@ -173,7 +174,7 @@ class Job:
             request = Request(budgets, str(trace.settings["scope"]), explain=order.wanted.why)
             earlier = Earlier(trace.plan, trace.windows)
             results = self.model.replay(task.source, request, order.wanted_space, earlier, trace.video.n_frames)
-            results = [replace(one, ledger=replace(one.ledger, budget_s=None)) for one in results]
+            results = [replace(result, ledger=replace(result.ledger, budget_s=None)) for result in results]
             return self._write(part, order, task, results, trace, None)
 
     def _write(
@@ -185,16 +186,17 @@ class Job:
         trace: Trace,
         expected: Expected | None,
     ) -> Written:
-        source, promise = task.source, None
+        source = task.source
+        expected_fields = None
         if expected is not None:
-            promise = {"global": expected.overall, "class_average": expected.class_average}
+            expected_fields = {"global": expected.overall, "class_average": expected.class_average}
         facts = {
             "video": {"name": source.name, "n_frames": trace.video.n_frames, "size": [source.width, source.height]},
             "model": {"name": trace.model.name, "digest": trace.model.digest},
             "resumed": None if order.resume is None else str(order.resume),
             "replayed": None if order.replay is None else str(order.replay),
             "space": trace.space,
-            "expected": promise,
+            "expected": expected_fields,
             "stopped": self.stopped(),
             "loading_s": self.model.loading_s,
             **self.facts,
@@ -205,7 +207,8 @@ class Job:
         return Written(task.folder, order.budgets, ledgers)
 
     def _trace(self, order: Order, task: Task, request: Request, results: Sequence[Result]) -> Trace:
-        model, last = self.model, results[-1]
+        model = self.model
+        last = results[-1]
         assert model.mark is not None
         settings = {
             "budgets": order.budgets,
@@ -222,11 +225,11 @@ class Job:
 
 
 def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
-    """What the run in a folder did and knew; None where it came to nothing."""
+    """The run in a folder, with what it knew at its end; None if it labelled nothing."""
     if trace.space != REGIONS:
         return Earlier(trace.plan, trace.windows) if trace.windows else None
-    windows = [window for window in trace.windows if window.n_places]  # of those that came to something
+    windows = [window for window in trace.windows if window.n_places]  # the state has no windows without supervoxels
     memory = read_state(folder)
-    if [len(one.supervoxels) for one in memory] != [window.n_places for window in windows]:
+    if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:
         raise UsageError(f"the state in '{folder}' does not fit its trace; label the video again")
     return Earlier(trace.plan, windows, memory) if windows else None

@@ -1,4 +1,4 @@
-"""By what a video and a model are known again, when a run is gone on from or done again."""
+"""Marks that identify the video and the model of a run, so that only the same ones resume or replay it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ __all__ = ["ModelMark", "VideoMark", "mark_of"]
 
 @dataclass(frozen=True)
 class VideoMark:
-    """By what a video is known again.
+    """Identifies a video.
 
     Attributes
     ----------
     name : of the video
     n_frames, width, height : its size
-    first_frame : digest of its pixels
+    first_frame : digest of the pixels of its first frame
     """
 
     name: str
@@ -32,12 +32,12 @@ class VideoMark:
 
     @classmethod
     def of(cls, source: VideoSource, n_frames: int) -> "VideoMark":
-        """Of a video with so many frames."""
+        """The mark of a video with n_frames frames."""
         first = next(iter(source)).pixels
         return cls(source.name, n_frames, source.width, source.height, sha256(first.tobytes()).hexdigest())
 
     def check(self, source: VideoSource) -> None:
-        """UsageError where a source is another video; its name may differ."""
+        """Raise UsageError if a source is another video; its name may differ."""
         found = VideoMark.of(source, source.count())
         if replace(found, name=self.name) != self:
             raise UsageError(
@@ -48,13 +48,13 @@ class VideoMark:
 
 @dataclass(frozen=True)
 class ModelMark:
-    """By what a model is known again, and what labels and descriptors by it mean.
+    """Identifies a model, and names its classes and descriptors.
 
     Attributes
     ----------
     name : of the model
-    place : name of a bundled one, or its folder
-    digest : of its manifest, which has digests of everything else
+    place : name of a bundled model, or the folder of another one
+    digest : of its manifest, which holds digests of all other files
     classes : names, in the order of the labels
     colours : of the classes, RGB
     descriptors : names, in the order of the model
@@ -69,7 +69,7 @@ class ModelMark:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "ModelMark":
-        """From JSON; ValueError where it does not fit together."""
+        """The mark from its JSON values; ValueError if they contradict each other."""
         classes, descriptors = (tuple(map(str, stored[name])) for name in ("classes", "descriptors"))
         colours = tuple(tuple(map(int, colour)) for colour in stored["colours"])
         if [len(colour) for colour in colours] != [3] * len(classes):
@@ -77,7 +77,7 @@ class ModelMark:
         return cls(str(stored["name"]), str(stored["place"]), str(stored["digest"]), classes, colours, descriptors)
 
     def check(self, other: "ModelMark") -> None:
-        """UsageError where the other is another model, wherever it lies."""
+        """Raise UsageError if `other` marks another model. The same model in another folder is accepted."""
         if other.digest != self.digest:
             raise UsageError(
                 f"'{other.place}' is not the model of the earlier run, '{self.name}' from '{self.place}'; give that "

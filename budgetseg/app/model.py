@@ -48,17 +48,17 @@ class LoadedModel:
 
     Parameters
     ----------
-    model : what it knows
+    model : the model bundle
     threads : cores to use
     policy : name of the policy that decides about descriptors; None for the best that the model has
-    select : name of the order in which supervoxels are considered; None for what suits
-    space : that is made ready now, a name in `SPACES`; the other is when it is first asked for
-    mark : by what the model is known again; None where nothing is written to disk
+    select : name of the order in which supervoxels are considered; None for that of the policy
+    space : the space to load now, a name in `SPACES`; the other is loaded on first use
+    mark : identifies the model in traces; None if nothing is written to disk
 
     Attributes
     ----------
-    prices : what everything costs on this machine
-    loading_s : seconds that it took to get ready
+    prices : what work costs on this machine
+    loading_s : seconds that loading took
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class LoadedModel:
 
     @property
     def classes(self) -> Classes:
-        """What it tells apart."""
+        """Names and colours of the classes that it predicts."""
         return self.model.classes
 
     @cached_property
     def regions(self) -> Regions:
-        """The space of supervoxels and descriptors."""
+        """The space of supervoxels and descriptors, ready to label."""
         model = self.model
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
@@ -108,17 +108,17 @@ class LoadedModel:
             [descriptor.name for descriptor in descriptors if _is_foreign(descriptor)],
             model.classifiers.subset_of(counted(model)),
         )
-        for tier in space.tiers:  # any may label, by the budget
-            own = space.of_tier(tier)
-            regions_warm_up.warm_up(own)
-            is_new |= regions_warm_up.calibrate(own)
+        for tier in space.tiers:  # the budget decides which one labels
+            tier_space = space.of_tier(tier)
+            regions_warm_up.warm_up(tier_space)
+            is_new |= regions_warm_up.calibrate(tier_space)
         self._keep(is_new)
         self._measured = self.prices.freeze()
         return space
 
     @cached_property
     def frames(self) -> Frames | None:
-        """The space of whole frames and networks; None where the model has no network for it."""
+        """The space of whole frames and networks, ready to label; None if the model has no network for it."""
         networks = _fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
         if not networks:
             return None
@@ -131,7 +131,13 @@ class LoadedModel:
         return Frames({name: networks[name] for name in by_price}, shares, self.prices, self.threads)
 
     def choose(self, wanted: str = AUTO, needs: Sequence[str] = ()) -> str:
-        """The space that labels, ready to start: `frames` or `regions`; `needs` are options of regions alone."""
+        """Choose the space that labels, `frames` or `regions`, and load it.
+
+        Parameters
+        ----------
+        wanted : a name in `SPACES`
+        needs : options given by the user that only `regions` has
+        """
         wanted = space_named(wanted)
         needs = [*needs_regions(self.policy, self.select), *needs]
         name = choose_space(wanted, needs, wanted != REGIONS and not needs and self.frames is not None)
@@ -139,7 +145,7 @@ class LoadedModel:
         return name
 
     def space(self, name: str) -> Frames | Regions:
-        """A space by its name, ready to start."""
+        """The space of a name, ready to label."""
         if name == REGIONS:
             return self.regions
         if self.frames is None:
@@ -163,11 +169,10 @@ class LoadedModel:
         ----------
         video : a file, a folder of images, or what `open_video` gives
         budget_s : seconds; `math.inf` for no bound
-        scope : `total`, from the first frame read to labels ready, or `descriptors`
-        seed : of what is random
-        stopped : asked again and again; once it says so, no more is spent
-        space : frames, regions, or auto, which is frames where the model has a network for them and no option is of
-            regions alone
+        scope : what the budget counts: `total`, from the first frame read to labels ready, or `descriptors` alone
+        seed : of all random choices
+        stopped : called again and again; once it returns True, no more time is spent
+        space : frames, regions, or auto: frames if the model has a network for it and no option needs regions
         engine : another name for `space`, as of the first version
         """
         source = video if isinstance(video, VideoSource) else open_counted(video)
@@ -185,13 +190,13 @@ class LoadedModel:
         earlier: Earlier | None = None,
         clock: Clock | None = None,
     ) -> list[Result]:
-        """Label a video in a space; a result for each budget of the request."""
-        own = self.space(space)
+        """Label a video in a space. Returns a result for each budget of the request."""
+        labelling_space = self.space(space)
         clock = clock or WallClock()
         source = video if isinstance(video, VideoSource) else open_video(video)
         failed = False
         try:
-            return run(own, source, request, self.classes, clock, lambda: failed or stopped(), earlier)
+            return run(labelling_space, source, request, self.classes, clock, lambda: failed or stopped(), earlier)
         except BaseException:
             failed = True  # other threads would go on until the budget is spent, and the program would wait for them
             raise
@@ -199,14 +204,14 @@ class LoadedModel:
     def replay(
         self, source: VideoSource, request: Request, space: str, earlier: Earlier, n_frames: int
     ) -> list[Result]:
-        """Do again what a run did."""
+        """Replay an earlier run on a video of n_frames frames. Returns a result for each budget."""
         return replay(self.space(space), source, request, self.classes, earlier, n_frames)
 
     def remember(self, folder: Path) -> None:
-        """Keep what was learned of stages for the next time; done at the end of the program.
+        """Save the prices of stages for later programs, at the end of this one.
 
-        Prices of descriptors begin anew, as they were measured at first: hours of runs beside other programs had left
-        them three times too low, and shares of the full cost with them.
+        Prices of descriptors are saved as they were first measured: after hours of runs beside other programs they
+        were three times too low, and with them the shares of the full cost.
         """
         if folder.is_dir():
             if self._measured is not None:
@@ -215,9 +220,9 @@ class LoadedModel:
 
     def _keep(self, is_new: bool) -> None:
         if is_new:
-            self.prices.save()  # whoever is killed need not measure again
+            self.prices.save()  # now, since a program that is killed does not get to its end
         gc.collect()
-        gc.freeze()  # what is loaded stays: to look through it for garbage takes a tenth of a second each time
+        gc.freeze()  # what is loaded stays: searching it for garbage takes a tenth of a second each time
 
 
 def load(
@@ -228,15 +233,15 @@ def load(
     space: str = AUTO,
     engine: str | None = None,
 ) -> LoadedModel:
-    """Get a model ready to label.
+    """Load a model and get it ready to label.
 
     Parameters
     ----------
-    name : of a bundled model, or the folder of one
+    name : of a bundled model, or the folder of another one
     threads : cores to use; None for all
-    policy : which policy decides about descriptors: learned, static or random; None for the best there is
-    select : which supervoxels are considered first; None for what suits
-    space : space to get ready now, frames, regions or auto; the other is made ready on first use
+    policy : which policy decides about descriptors: learned, static or random; None for the best that the model has
+    select : which supervoxels are considered first; None for the order of the policy
+    space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
 
     Examples
@@ -255,13 +260,13 @@ def load(
 
 
 def _fitting(networks: Mapping[str, OnnxNetwork], classes: Classes) -> dict[str, OnnxNetwork]:
-    """Networks that tell a model's classes apart, one channel for each, and give as many rows and columns."""
+    """Networks that predict a model's classes, one channel for each, and whose outputs have the size of the first."""
     unnamed = tuple(str(k) for k in range(len(classes)))
-    fit = {name: own for name, own in networks.items() if own.names in (classes.names, unnamed)}
+    fit = {name: network for name, network in networks.items() if network.names in (classes.names, unnamed)}
     shapes = [network.shape for network in fit.values()]
     return {name: network for name, network in fit.items() if network.shape == shapes[0]}
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:
-    """Whether it comes from another package."""
+    """Whether a descriptor comes from another package."""
     return descriptor.name not in BUILT_IN and not isinstance(descriptor, NetworkDescriptor)

@@ -1,9 +1,9 @@
-"""The files that come of labelling a video: they appear whole or not at all, and none that is not ours is touched.
+"""Write the results of a labelled video. They appear whole or not at all, and no file of anyone else is touched.
 
-labels/NAME.png   overlay.mp4   labels.npz   ledger.json      in a folder for each budget where there are several
-why.npz   why.png                                             on request, of the last budget
-state.npz                                                     what was known, to go on from
-trace.json                                                    to do it again; the last to come
+labels/NAME.png   overlay.mp4   labels.npz   ledger.json      in a folder for each budget if there are several
+why.npz   why.png                                             on request, for the last budget
+state.npz                                                     what was known at the end, for resuming
+trace.json                                                    what was done, for replaying; written last
 """
 
 import json
@@ -34,17 +34,17 @@ OURS = ("labels", "overlay.mp4", "labels.npz", "ledger.json", "why.npz", "why.pn
 
 
 class _Tried(Exception):  # noqa: N818  # no error
-    """A place can be written to."""
+    """A folder can be written to; raised to leave nothing behind in it."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is written on request.
+    """Files that are written on request.
 
     Attributes
     ----------
-    npz : labels.npz
-    why : why.npz and why.png
+    npz : whether to write labels.npz
+    why : whether to write why.npz and why.png
     """
 
     npz: bool = False
@@ -52,7 +52,7 @@ class Wanted:
 
 
 def budget_name(budget: Budget) -> str:
-    """As people write it.
+    """The name of a budget, as a user writes it.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def budget_name(budget: Budget) -> str:
 
 
 def check_place(folder: Path, names: Sequence[str]) -> None:
-    """OutputError where nothing can be written, or where others have put what would be replaced.
+    """Raise OutputError if a folder cannot be written to, or holds files of others that would be replaced.
 
-    `names` are those of the budgets, which get a folder each where there are several.
+    `names` are those of the budgets if there are several; each gets a folder.
     """
     foreign = [name for name in (*OURS, *names) if (folder / name).exists()]
     if foreign and _earlier_files(folder) is None:
@@ -81,7 +81,7 @@ def check_place(folder: Path, names: Sequence[str]) -> None:
 
 @contextmanager
 def results_folder(folder: Path) -> Iterator[Path]:
-    """A place for the results of a video that becomes `folder`, where it replaces those of an earlier run."""
+    """A temporary folder for the results of a video. At the end it becomes `folder`, and replaces an earlier run."""
     with atomic_folder(folder, last=TRACE) as part:
         yield part
         _forget(folder, _earlier_files(folder) or (), _files(part))
@@ -96,23 +96,26 @@ def write_results(
     wanted: Wanted,
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """Write all files of a labelled video to `part`; the ledgers as they are written, one for each budget.
+    """Write all files of a labelled video to `part`. Returns the contents of the ledgers, one for each budget.
 
     Parameters
     ----------
     part : folder to write to
     source : the video
-    results : its labels, one for each budget
-    trace : how they came about
-    facts : what else the ledgers should say
-    wanted : files that are written on request
-    advance : is told of every frame that was written
+    results : of the run, one for each budget
+    trace : of the run
+    facts : written to the ledgers in addition to their own figures
+    wanted : optional files to write
+    advance : called with 1 for each frame that was written
     """
-    clock, last, budgets = WallClock(), results[-1], trace.budgets
+    clock = WallClock()
+    last = results[-1]
+    budgets = trace.budgets
     folders = [part / name for name in budgets] if len(budgets) > 1 else [part]
     for folder, result in zip(folders, results, strict=True):
         folder.mkdir(exist_ok=True)
-        labels, stems = result.labels, _stems(source, len(result.labels))
+        labels = result.labels
+        stems = _stems(source, len(result.labels))
         write_label_pngs(folder / "labels", labels, result.classes, stems)
         if wanted.npz:
             np.savez_compressed(folder / "labels.npz", labels=labels, **_described(result.classes))
@@ -123,8 +126,8 @@ def write_results(
         write_state(part / STATE, [memory for memory in last.memory if memory is not None])
     else:
         write_confidence(part / STATE, _confidence(results))
-    beside = {**facts, "writing_s": clock.now_s()}
-    ledgers: list[dict[str, Any]] = [plain({**result.ledger.as_dict(), **beside}) for result in results]
+    added = {**facts, "writing_s": clock.now_s()}
+    ledgers: list[dict[str, Any]] = [plain({**result.ledger.as_dict(), **added}) for result in results]
     for folder, ledger in zip(folders, ledgers, strict=True):
         (folder / "ledger.json").write_text(json.dumps(ledger, indent=2, allow_nan=False) + "\n")
     write_trace(part / TRACE, replace(trace, files=[*_files(part), TRACE]))
@@ -132,19 +135,19 @@ def write_results(
 
 
 def _confidence(results: Sequence[Result]) -> list[UInt8]:
-    """Cells of every window at every budget, (B, T, h, w); those of the prior alone have its share."""
+    """Confidence of every window, 0 to 255, by budget and cell, (B, T, h, w); labels of the prior have its share."""
     windows = []
     for k, window in enumerate(results[-1].windows):
-        known = [result.evidence[k] for result in results]
-        shapes = [one.cells.shape for one in known if isinstance(one, FrameEvidence)]
+        evidence = [result.evidence[k] for result in results]
+        shapes = [found.cells.shape for found in evidence if isinstance(found, FrameEvidence)]
         shape = shapes[0] if shapes else (window.n_frames, 1, 1)
         least = np.full(shape, int(255 * results[-1].least), np.uint8)
-        windows.append(np.stack([one.cells if isinstance(one, FrameEvidence) else least for one in known]))
+        windows.append(np.stack([found.cells if isinstance(found, FrameEvidence) else least for found in evidence]))
     return windows
 
 
 def plain(value: Any) -> Any:
-    """The same without numbers that JSON does not know; what is without end is null."""
+    """The value with only what JSON can hold: infinite numbers and nan become None."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -157,9 +160,10 @@ def plain(value: Any) -> Any:
 def _write_overlays(
     paths: Sequence[Path], source: VideoSource, results: Sequence[Result], advance: Callable[[int], None]
 ) -> Strip:
-    """Write an overlay for each budget, in one pass over the video; the frames that a picture shows, on the way."""
+    """Write an overlay for each budget in one pass over the video. Returns the frames that `why.png` shows."""
     last = results[-1].labels
-    numbers, kept = frames_shown(len(last)), []
+    numbers = frames_shown(len(last))
+    kept = []
     with ExitStack() as stack:
         size = source.width, source.height
         writers = [stack.enter_context(VideoWriter(path, size, source.rate)) for path in paths]
@@ -173,7 +177,7 @@ def _write_overlays(
 
 
 def _stems(source: VideoSource, n_frames: int) -> tuple[str, ...] | None:
-    """Names of label files: those of the frames' files, where they differ."""
+    """Names of label files, those of the image files of the frames; None if there are none, or two are the same."""
     stems = source.stems
     return stems if stems is not None and len(set(stems)) == len(stems) == n_frames else None
 
@@ -187,7 +191,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _earlier_files(folder: Path) -> Sequence[str] | None:
-    """What an earlier run has written to a folder; None where there was none that came to its end."""
+    """Files that a finished earlier run has written to a folder; None if there was no such run."""
     try:
         return read_trace(folder).files
     except UsageError:
@@ -195,10 +199,10 @@ def _earlier_files(folder: Path) -> Sequence[str] | None:
 
 
 def _forget(folder: Path, earlier: Sequence[str], new: Sequence[str]) -> None:
-    """Remove what an earlier run has left that this one does not replace, so that all files belong together."""
+    """Remove files of an earlier run that this one does not replace, so that all files are of one run."""
     if not earlier:
         return
-    (folder / TRACE).unlink(missing_ok=True)  # from here on it is not whole
+    (folder / TRACE).unlink(missing_ok=True)  # from here on the earlier run is not complete
     inside = folder.resolve()
     old = [path for name in set(earlier) - set(new) if inside in (path := (folder / name).resolve()).parents]
     for path in old:

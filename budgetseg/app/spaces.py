@@ -1,4 +1,4 @@
-"""Which space labels a video: whole frames by networks, or regions by all descriptors."""
+"""Choose the space that labels a video: whole frames with networks, or regions with all descriptors."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ __all__ = ["AUTO", "FRAMES", "REGIONS", "SPACES", "choose_space", "needs_regions
 AUTO, FRAMES, REGIONS = SPACES = ("auto", "frames", "regions")
 
 _ALIASES = {"supervoxels": REGIONS}
-"""Names of the first version."""
+"""Names that the first version used."""
 
 
 def space_named(name: str) -> str:
-    """A name in `SPACES`, also for what the first version called it; UsageError for any other.
+    """The name in `SPACES`, also from a name that the first version used; UsageError for any other.
 
     Examples
     --------
@@ -27,18 +27,18 @@ def space_named(name: str) -> str:
 
 
 def needs_regions(policy: str | None, select: str | None, scope: str = "total") -> list[str]:
-    """Options that were given and are of regions alone."""
+    """The options among these that were given; only `regions` has them."""
     asked = {"--policy": policy, "--select": select, f"--scope {scope}": scope != "total"}
     return [name for name, value in asked.items() if value]
 
 
 def choose_space(wanted: str, needs: Sequence[str], has_network: bool) -> str:
-    """`frames` where it is wanted or nothing speaks against it, else `regions`.
+    """The space to label in: `frames` if it is wanted, or possible and nothing else is wanted; else `regions`.
 
     Parameters
     ----------
     wanted : a name in `SPACES`
-    needs : options that were given and are of regions alone
+    needs : options that were given and that only `regions` has
     has_network : whether there is a network for whole frames
 
     Examples

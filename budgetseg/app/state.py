@@ -1,4 +1,4 @@
-"""What a run knew of every window at its end, to go on from or to look at: `state.npz`."""
+"""`state.npz`: what a run knew of every window at its end, for resuming it and for reports."""
 
 import zipfile
 import zlib
@@ -22,7 +22,7 @@ STATE = "state.npz"
 GRAPH = tuple(field.name for field in fields(Graph))
 FIELDS = ("subsets", "probabilities", "inputs")
 BEFORE = {"probabilities": "said"}
-"""Names that runs of the first version have for a field."""
+"""Names of fields in files of the first version, by their present names."""
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
@@ -31,7 +31,7 @@ def write_state(path: Path, windows: Sequence[WindowMemory]) -> None:
     arrays: dict[str, NDArray[Any]] = {}
     for k, memory in enumerate(windows):
         graph = memory.supervoxels.graph
-        # Where two frames agree, their difference is nothing, which takes next to no time and room.
+        # Differences between frames are mostly zero, and compress much faster and better than the ids themselves.
         arrays[f"{k}/ids"] = np.diff(memory.supervoxels.ids, axis=0, prepend=np.int32(0))
         arrays |= {f"{k}/{name}": getattr(graph, name) for name in GRAPH}
         arrays |= {f"{k}/{name}": getattr(memory, name) for name in FIELDS}
@@ -39,22 +39,22 @@ def write_state(path: Path, windows: Sequence[WindowMemory]) -> None:
 
 
 def write_confidence(path: Path, windows: Sequence[UInt8]) -> None:
-    """Write how confident the labels of whole frames are, an array for each window, (B, T, h, w): 0/confidence, ..."""
-    write_arrays(path, {f"{k}/confidence": own for k, own in enumerate(windows)})
+    """Write the confidence of labels of whole frames, an array (B, T, h, w) for each window: 0/confidence, ..."""
+    write_arrays(path, {f"{k}/confidence": confidence for k, confidence in enumerate(windows)})
 
 
 def read_state(folder: Path) -> list[WindowMemory]:
-    """What a run by regions knew of each window; UsageError where it cannot be used."""
+    """Read what a run in the regions space knew of each window; UsageError if the file cannot be used."""
     return _read(folder / STATE, _read_window)
 
 
 def read_confidence(folder: Path) -> list[UInt8]:
-    """How confident the labels of a run by frames are, (B, T, h, w) for each window; UsageError where it is unknown."""
+    """Read the confidence of a run in the frames space, (B, T, h, w) for each window; UsageError if it is missing."""
     return _read(folder / STATE, lambda stored, k: stored[f"{k}/confidence"])
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """As `np.savez_compressed`, five times as fast."""
+    """Write arrays as `np.savez_compressed` does, five times as fast."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

@@ -1,4 +1,4 @@
-"""Who decides on descriptors, by name, and which supervoxels come first."""
+"""Policies by name: which one decides about descriptors, and which supervoxels are considered first."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,19 +14,26 @@ from budgetseg.spaces.regions.space import Strategy
 __all__ = ["POLICIES", "counted", "strategy_of"]
 
 Decide = Callable[[float], tuple[LinearPolicy, Selection]]
-"""From the share of the full cost that may be spent to who decides, and who is considered first."""
+"""Maps the share of the full cost that may be spent to a policy, and the order in which supervoxels are selected."""
 
 UNUSUAL = ("hof", "mbh", NOT_COUNTED)
-"""Descriptors that a run without plan or policy leaves out, since they cost most."""
+"""Descriptors that a model without a plan or a policy does not compute, since they cost most."""
 
 
 def counted(model: Model) -> list[str]:
-    """Descriptors that make up the full cost: the large network is for whoever has time to spare."""
+    """Descriptors that make up the full cost. The large network is left out: it is an extra for large budgets."""
     return [name for name in model.classifiers.names if name != NOT_COUNTED]
 
 
 def strategy_of(model: Model, policy: str | None = None, selection: Selection | None = None) -> Strategy:
-    """Who decides in a model's runs: the policy of this name, the learned one, if there is one, for None."""
+    """The strategy of a model's runs.
+
+    Parameters
+    ----------
+    model : whose descriptors are decided about
+    policy : a name in `POLICIES`; None for the learned policy, or for static plans if the model has none
+    selection : order in which supervoxels are considered; None for that of the policy
+    """
     if policy is None:
         policy = "static" if learned_for(model.policies, METHOD, counted(model)) is None else "learned"
     if policy not in POLICIES:
@@ -34,23 +41,24 @@ def strategy_of(model: Model, policy: str | None = None, selection: Selection | 
     decide = POLICIES[policy](model)
 
     def strategy(share: float) -> tuple[Chooser, Selection]:
-        chooser, own = decide(share)
-        return chooser, own if selection is None else replace(selection, enabled=own.enabled)
+        chooser, usual = decide(share)
+        return chooser, usual if selection is None else replace(selection, enabled=usual.enabled)
 
     return strategy
 
 
 def _learned(model: Model) -> Decide:
-    """The policy that was learned for real costs and all descriptors that count."""
-    own = learned_for(model.policies, METHOD, counted(model))
-    if own is None:
+    """The policy that was learned for shared costs and all descriptors that count."""
+    learned = learned_for(model.policies, METHOD, counted(model))
+    if learned is None:
         raise UsageError(f"model '{model.name}' has no learned policy; use --policy static, or train it again")
-    return own.at
+    return learned.at
 
 
 def _static(model: Model) -> Decide:
-    """The plan that the model has for about such a share; where it has none, all but what costs most."""
-    h, usual = model.classifiers, _usual(model)
+    """The model's plan for the nearest share; without plans, all descriptors but the most expensive ones."""
+    h = model.classifiers
+    usual = _usual(model)
 
     def strategy(share: float) -> tuple[LinearPolicy, Selection]:
         plan = plan_for(model.plans, share, counted(model))
@@ -75,4 +83,4 @@ def _random(model: Model) -> Decide:
 
 
 POLICIES: dict[str, Callable[[Model], Decide]] = {"learned": _learned, "static": _static, "random": _random}
-"""What `budgetseg label --policy` takes."""
+"""Policies by the names that `budgetseg label --policy` takes."""

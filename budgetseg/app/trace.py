@@ -1,4 +1,4 @@
-"""What was done to label a video, so that it can be done again or gone on with: `trace.json`."""
+"""`trace.json`: what a run did to label a video, so that it can be replayed or resumed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ class Trace:
     Attributes
     ----------
     video : that was labelled
-    model : that it was labelled with
-    settings : budgets, scope, seed, threads and the others
+    model : that labelled it
+    settings : budgets, scope, seed, threads and other options of the run
     space : `frames` or `regions`
-    sources : names of networks or descriptors, in the order of the events' numbers
-    plan : what was read, and how it was worked on
-    windows : what was done, for each of them
-    files : that were written, below the folder of the trace
+    sources : names of networks or descriptors, in the order of the source numbers of events
+    plan : which frames were read, and how they were labelled
+    windows : trace of each window
+    files : paths of the files that were written, relative to the folder of the trace
     """
 
     video: VideoMark
@@ -46,7 +46,7 @@ class Trace:
 
     @property
     def budgets(self) -> list[str]:
-        """Names of the budgets, from the smallest."""
+        """Names of the budgets, in rising order."""
         return [str(name) for name in self.settings["budgets"]]
 
 
@@ -67,7 +67,7 @@ def write_trace(path: Path, trace: Trace) -> None:
 
 
 def read_trace(folder: Path) -> Trace:
-    """The trace of a run that was written to a folder; UsageError where there is none that can be used."""
+    """Read the trace of a run from its folder; UsageError if there is none that can be used."""
     path = folder / TRACE
     if not path.is_file():
         raise UsageError(f"'{folder}' holds no run, {TRACE} is missing; give a folder that 'budgetseg label' wrote")

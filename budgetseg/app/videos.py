@@ -1,4 +1,4 @@
-"""Which videos are meant, and what part of a budget each of them gets."""
+"""Find the videos behind paths, and divide budgets among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +15,7 @@ __all__ = ["Split", "Task", "find_videos", "open_counted", "work_of"]
 SUFFIXES = {
     f".{name}" for name in ("avi", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ts", "webm", "y4m")
 }
-LEAST_S = 1e-3
-"""What a video gets where those before it have used up all: it is labelled by the prior."""
+"""Suffixes of files that are looked for in a folder of videos."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,8 @@ class Task:
 
     Attributes
     ----------
-    source : where its frames come from
-    folder : where its results go
+    source : the video
+    folder : for its results
     """
 
     source: VideoSource
@@ -34,9 +33,9 @@ class Task:
 
 
 def find_videos(paths: Sequence[Path], output: Path) -> list[Task]:
-    """The videos behind paths: files, folders of images, each one video, and folders of videos.
+    """The videos behind paths: files, folders of images (each is one video), and folders of videos.
 
-    One video goes to `output` itself, several to folders of their names in it.
+    Results of a single video go to `output` itself, those of several to folders of their names in it.
     """
     found = [path for given in paths for path in _videos_of(given)]
     sources = [open_counted(path) for path in found]
@@ -46,7 +45,7 @@ def find_videos(paths: Sequence[Path], output: Path) -> list[Task]:
 
 
 def open_counted(path: str | Path) -> VideoSource:
-    """A video whose number of frames is known, by reading it through where the container does not say."""
+    """Open a video and find its number of frames, by reading all of it if the container does not store the number."""
     source = open_video(path)
     if source.n_frames is not None or not isinstance(source.clip, Container):
         return source
@@ -54,39 +53,41 @@ def open_counted(path: str | Path) -> VideoSource:
 
 
 def work_of(source: VideoSource) -> float:
-    """Pixels in all frames."""
+    """Number of pixels in all frames of a video."""
     return float(source.count() * source.width * source.height)
 
 
 class Split:
-    """Budgets that several videos share in proportion to their work; what one leaves, the next may use.
+    """Divides budgets among several videos in proportion to their work. What one leaves, the next ones may use.
 
     Parameters
     ----------
-    budgets : of all videos together; shares are of each video's own cost, and are not divided
-    works : what there is to do for each
+    budgets : of all videos together; budgets that are shares refer to the cost of each video, and are not divided
+    works : number of pixels of each video
+    least_s : seconds that a video gets if those before it have used up everything: enough to be labelled by the prior
     """
 
-    def __init__(self, budgets: Sequence[Budget], works: Sequence[float]) -> None:
+    def __init__(self, budgets: Sequence[Budget], works: Sequence[float], least_s: float = 1e-3) -> None:
         self._left = list(budgets)
         self._works = list(works)
+        self._least_s = least_s
 
     def take(self) -> tuple[Budget, ...]:
-        """Budgets of the next video."""
+        """The budgets of the next video."""
         share = self._works[0] / max(sum(self._works), self._works[0])
         given: list[Budget] = []
         for budget in self._left:
-            amount = budget.amount if budget.is_share else max(budget.amount * share, LEAST_S)
+            amount = budget.amount if budget.is_share else max(budget.amount * share, self._least_s)
             # They must rise, even where an overrun has eaten the difference.
             given.append(replace(budget, amount=max(amount, given[-1].amount * (1 + 1e-6)) if given else amount))
         return tuple(given)
 
     def spend(self, spent_s: Sequence[float]) -> None:
-        """That video is done, and has used so much of each budget."""
+        """Record that the video of the last `take` has spent so many seconds of each budget."""
         self._works.pop(0)
         self._left = [
-            budget if budget.is_share else replace(budget, amount=budget.amount - spent)
-            for budget, spent in zip(self._left, spent_s, strict=True)
+            budget if budget.is_share else replace(budget, amount=budget.amount - seconds)
+            for budget, seconds in zip(self._left, spent_s, strict=True)
         ]
 
 
@@ -100,11 +101,11 @@ def _videos_of(path: Path) -> list[Path]:
             raise VideoError(f"'{path}' holds images and videos; give the videos one by one, or the images alone")
         return [path]
     videos = [p for p in inside if p in files or (p.is_dir() and list_images(p))]
-    return videos or [path]  # of a folder of nothing, whoever opens it will say so
+    return videos or [path]  # opening a folder without videos raises an error that says so
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """A name for each that no other has: the stem, else the whole name, else with a number."""
+    """A unique name for each path: the stem, or the whole name, or the name with a number."""
     names = [path.absolute().name if path.is_dir() else path.stem for path in paths]
     names = [path.absolute().name if names.count(name) > 1 else name for path, name in zip(paths, names, strict=True)]
     return [name if names.count(name) == 1 else f"{k:03d}-{name}" for k, name in enumerate(names)]

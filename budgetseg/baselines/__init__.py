@@ -1,1 +1,1 @@
-"""What budgeted labelling is measured against."""
+"""Baselines that budgeted labelling is compared with."""

@@ -26,35 +26,44 @@ def run_baseline3(
     times_s: Float64 = NOT_ASKED,
     rest: bool = False,
 ) -> State:
-    """Where a policy ends up.
+    """Run a policy of Baseline3, and return the state at its end.
 
-    With `rest`, what is left is spent on the descriptors that the policy still wants and that do not fit for all, the
-    best first, for random supervoxels. In training that scores higher than the others in random order.
+    Parameters
+    ----------
+    arena : the video
+    policy : picks descriptors
+    budget_s : seconds of simulated cost
+    seed : of the random order of supervoxels
+    times_s : (N, D) array that the time of each descriptor is written to; not written by default
+    rest : whether what is left is spent on the descriptors that the policy still wants and that do not fit for all
+        supervoxels, the best first, for random ones. In training that scores higher than a random order of descriptors
     """
     episode = arena.begin(budget_s, policy.among, None, seed)
-    full_s, known = arena.full_s(policy.among), arena.model.classifiers.names
+    full_s = arena.full_s(policy.among)
+    known = arena.model.classifiers.names
     columns = np.array([known.index(name) for name in policy.among], np.int32)
-    subset, everyone = 0, np.arange(len(arena), dtype=np.int32)
+    subset = 0
+    regions = np.arange(len(arena), dtype=np.int32)
     while wanted := policy.wanted(subset, episode.left_s / full_s):
-        more = _next(arena, episode, everyone, columns[wanted], times_s)
-        if more < 0:
+        place = _compute_next(arena, episode, regions, columns[wanted], times_s)
+        if place < 0:
             break
-        subset |= 1 << wanted[more]
+        subset |= 1 << wanted[place]
     if rest and wanted:
-        anyone = np.random.default_rng(seed).permutation(everyone)
-        follow(episode, arena.probabilities, _script(anyone, columns[wanted], 1), times_s)
+        shuffled = np.random.default_rng(seed).permutation(regions)
+        follow(episode, arena.probabilities, _script(shuffled, columns[wanted], 1), times_s)
     return episode.state
 
 
-def _next(arena: Arena, episode: Episode, everyone: Int32, wanted: Int32, times_s: Float64) -> int:
-    """Which of the descriptors is the first that fits for all supervoxels, and was computed; -1 if none is."""
+def _compute_next(arena: Arena, episode: Episode, regions: Int32, wanted: Int32, times_s: Float64) -> int:
+    """Compute the first wanted descriptor that fits for all supervoxels. Returns its place in `wanted`, or -1."""
     for k, d in enumerate(wanted):
-        follow(episode, arena.probabilities, _script(everyone, wanted[[k]], len(everyone)), times_s)
+        follow(episode, arena.probabilities, _script(regions, wanted[[k]], len(regions)), times_s)
         if episode.state.subsets[0] >> d & 1:
             return k
     return -1
 
 
 def _script(regions: Int32, descriptors: Int32, group: int) -> Script:
-    """One descriptor after the other, for these supervoxels."""
+    """A script that computes one descriptor after the other for these supervoxels, in groups of `group` choices."""
     return Script.of(np.tile(regions, len(descriptors)), np.repeat(descriptors, len(regions)), group)

@@ -1,27 +1,45 @@
-"""How many key frames a budget pays for, and whether it also pays for carrying their labels along flow."""
+"""Plan how many key frames a budget pays for, and whether it also pays for propagating their labels along flow."""
 
 from dataclasses import dataclass
 
 from budgetseg.errors import UsageError
 
-__all__ = ["COPY", "FLOW", "KeyframeCosts", "KeyframePlan", "plan_keyframes"]
+__all__ = ["COPY", "FLOW", "KeyframeCosts", "KeyframePlan", "KeyframeSettings", "plan_keyframes"]
 
-FLOW, COPY = "flow", "copy"
-"""How labels come to frames that are not key frames: along optical flow, or as they are from the nearest key frame."""
+FLOW = "flow"
+"""Frames that are not key frames get their labels from key frames along optical flow."""
+COPY = "copy"
+"""Frames that are not key frames get the labels of the nearest key frame, unchanged."""
 
-WORTH = 4.0
-"""Labels carried along flow are about as good as those copied from so many times as many key frames."""
+
+@dataclass(frozen=True)
+class KeyframeSettings:
+    """How the key frame baseline spends a budget.
+
+    Attributes
+    ----------
+    flow_worth : labels propagated along flow are about as good as labels copied from this many times as many key
+        frames. `python -m benchmarks.keyframes DATA choose`
+    reserve : share of the time left that plans keep back
+    batch : key frames for each thread that the network runs on before the frames between them are labelled
+    trials : runs that the costs of a frame are measured in
+    """
+
+    flow_worth: float = 4.0
+    reserve: float = 0.03
+    batch: int = 4
+    trials: int = 3
 
 
 @dataclass(frozen=True)
 class KeyframeCosts:
-    """Seconds a frame.
+    """Seconds per frame.
 
     Attributes
     ----------
-    network_s : of a key frame, from the network to labels
-    flow_s : of a frame whose labels are carried along flow
-    copy_s : of a frame whose labels are copied
+    network_s : seconds for a key frame, from the network to labels
+    flow_s : seconds for a frame whose labels are propagated along flow
+    copy_s : seconds for a frame whose labels are copied
     """
 
     network_s: float
@@ -39,11 +57,11 @@ class KeyframePlan:
 
     Attributes
     ----------
-    n_frames : to be labelled
-    n_keys : of them key frames
+    n_frames : number of frames to be labelled
+    n_keys : number of key frames among them
     carry : how the others get their labels, `flow` or `copy`
-    foreseen_s : what all of it costs
-    fits : whether that is within the budget; if not, it is the least that can be done
+    foreseen_s : predicted seconds of all frames
+    fits : whether that is within the budget; if not, the plan is the cheapest one possible
     """
 
     n_frames: int
@@ -54,15 +72,29 @@ class KeyframePlan:
 
     @property
     def k(self) -> int:
-        """Every k-th frame is a key frame."""
+        """The distance of key frames: every k-th frame is one."""
         return -(-self.n_frames // max(self.n_keys, 1))
 
 
-def plan_keyframes(n_frames: int, budget_s: float, costs: KeyframeCosts, least: int = 1) -> KeyframePlan:
-    """The smallest k that fits in a budget, frames being decoded already.
+def plan_keyframes(
+    n_frames: int,
+    budget_s: float,
+    costs: KeyframeCosts,
+    least: int = 1,
+    settings: KeyframeSettings | None = None,
+) -> KeyframePlan:
+    """The plan with the most key frames that fit in a budget, for frames that are decoded already.
 
-    Where flow leaves too few key frames, labels are copied instead. Where not even `least` key frames fit, there are
-    still so many, labels are copied, and the plan says that it does not fit.
+    If flow leaves too few key frames, labels are copied instead. If not even `least` key frames fit, the plan still has
+    that many, labels are copied, and `fits` is False.
+
+    Parameters
+    ----------
+    n_frames : number of frames to be labelled
+    budget_s : seconds for all of them
+    costs : seconds per frame
+    least : number of key frames, at least
+    settings : None for the default
 
     Examples
     --------
@@ -70,18 +102,24 @@ def plan_keyframes(n_frames: int, budget_s: float, costs: KeyframeCosts, least: 
     >>> plan.k, plan.carry, plan.fits
     (3, 'flow', True)
     """
-    n_flow, n_copy = (_affordable(n_frames, budget_s, costs.network_s, each) for each in (costs.flow_s, costs.copy_s))
+    settings = settings or KeyframeSettings()
+    n_flow = _affordable(n_frames, budget_s, costs.network_s, costs.flow_s)
+    n_copy = _affordable(n_frames, budget_s, costs.network_s, costs.copy_s)
     # A half more, since the frames after the last key frame are half as many as those between two.
-    if n_flow >= least and n_copy + 0.5 <= WORTH * (n_flow + 0.5):
-        n_keys, carry, other_s = n_flow, FLOW, costs.flow_s
+    if n_flow >= least and n_copy + 0.5 <= settings.flow_worth * (n_flow + 0.5):
+        n_keys = n_flow
+        carry = FLOW
+        other_s = costs.flow_s
     else:
-        n_keys, carry, other_s = max(n_copy, least), COPY, costs.copy_s
+        n_keys = max(n_copy, least)
+        carry = COPY
+        other_s = costs.copy_s
     foreseen_s = n_keys * costs.network_s + (n_frames - n_keys) * other_s
     return KeyframePlan(n_frames, n_keys, carry, foreseen_s, foreseen_s <= budget_s)
 
 
 def _affordable(n_frames: int, budget_s: float, network_s: float, other_s: float) -> int:
-    """Key frames that a budget pays for after all other frames; -1 where it does not even pay for those."""
+    """Number of key frames that a budget pays for beside all other frames; -1 if it does not even pay for those."""
     if n_frames * network_s <= budget_s:
         return n_frames
     if n_frames * other_s > budget_s:

@@ -1,8 +1,8 @@
-"""Key frames: the network on every k-th frame, its predictions carried to the other frames along optical flow.
+"""Key frames: the network runs on every k-th frame, and optical flow propagates its predictions to the others.
 
-A frame is fused from the key frames before and after it, each through the flow from frame to frame, composed. The
-nearer counts more, and so does the one that looks more alike where the flow leads. Flow is found once for two
-neighbouring frames, from the later to the earlier, and turned round on the way to a later key frame.
+A frame is fused from the key frames before and after it, each through the composed flow from frame to frame. The nearer
+one counts more, and so does the one that looks more alike where the flow leads. Flow is computed once for two
+neighbouring frames, from the later to the earlier, and inverted on the way to a later key frame.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,14 @@ from typing import Self
 
 import numpy as np
 
-from budgetseg.baselines.keyframe_plan import COPY, FLOW, KeyframeCosts, KeyframePlan, plan_keyframes
+from budgetseg.baselines.keyframe_plan import (
+    COPY,
+    FLOW,
+    KeyframeCosts,
+    KeyframePlan,
+    KeyframeSettings,
+    plan_keyframes,
+)
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
 from budgetseg.propagate.cells import grey_cells, reduced, step_flow, top_classes
@@ -38,31 +45,27 @@ __all__ = [
 ]
 
 Network = Callable[[UInt8], Float32]
-"""From a frame (H, W, 3) to probabilities (h, w, L), as `OnnxNetwork`."""
+"""Maps a frame (H, W, 3), uint8, to probabilities (h, w, L), as `OnnxNetwork` does."""
 Clock = Callable[[], float]
-"""Seconds since any moment."""
+"""Returns seconds since some fixed moment."""
 
 NETWORK = "network"
+"""Key frames are labelled by the network; the other ways to label a frame are `FLOW` and `COPY`."""
 SETTINGS = Propagation()
-RESERVE = 0.03
-"""Share of the time left that plans keep back."""
-TRIALS = 3
-BATCH = 4
-"""Key frames for each thread that are asked about before the frames between them are labelled."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeyframeRun:
-    """Labels, and what was done for them within a budget.
+    """A video labelled within a budget.
 
     Attributes
     ----------
     labels : (T, H, W) uint8
-    keys : the key frames, ascending
-    frames : how many frames were labelled in which way: network, flow, copy
-    budget_s, spent_s : seconds that were given, and that it took, decoding included
-    decode_s : seconds until all frames were there
-    note : a line on what a budget that is too small led to; empty where it is not
+    keys : numbers of the key frames, ascending
+    frames : number of frames that were labelled in each way: network, flow, copy
+    budget_s, spent_s : seconds that were given, and that the run took, with decoding
+    decode_s : seconds until all frames were decoded
+    note : a line on the effect of a budget that is too small; empty if it is not
     """
 
     labels: UInt8
@@ -74,22 +77,32 @@ class KeyframeRun:
     note: str
 
 
-def label_keyframes(video: Video, network: Network, k: int, carry: str = FLOW, threads: int = 1) -> UInt8:
-    """Labels (T, H, W) by the network on every k-th frame; k = 1 is the network on each, k = T one key frame.
+def label_keyframes(
+    video: Video,
+    network: Network,
+    k: int,
+    carry: str = FLOW,
+    threads: int = 1,
+    settings: KeyframeSettings | None = None,
+) -> UInt8:
+    """Labels (T, H, W), uint8, from the network on every k-th frame; k = 1 is every frame, k = T a single key frame.
 
     Parameters
     ----------
     video : T frames
-    network : asked about ceil(T / k) of them
-    k : frames for each key frame
-    carry : how other frames get their labels: `flow`, or `copy`, those of the nearest key frame as they are
-    threads : that ask the network and carry; the labels are the same for any number
+    network : runs on ceil(T / k) of them
+    k : distance of key frames
+    carry : how other frames get their labels: `flow`, or `copy`, those of the nearest key frame unchanged
+    threads : that run the network and propagate; the labels are the same for any number
+    settings : None for the default
     """
     if k < 1:
         raise UsageError(f"k must be 1 or more. Got {k}; 1 runs the network on every frame")
     if carry not in (FLOW, COPY):
         raise UsageError(f"labels cannot be carried by '{carry}'; choose from {FLOW}, {COPY}")
-    n_frames, batch = len(video.frames), BATCH * threads
+    settings = settings or KeyframeSettings()
+    n_frames = len(video.frames)
+    batch = settings.batch * threads
     keys = key_frames(n_frames, -(-n_frames // k))
     with KeyframeLabeller(video.frames, network, threads) as labeller:
         for start in range(0, len(keys), batch):
@@ -106,23 +119,36 @@ def label_keyframes_within(
     *,
     clock: Clock | None = None,
     threads: int = 1,
+    settings: KeyframeSettings | None = None,
 ) -> KeyframeRun:
-    """Labels with as many key frames as fit in `budget_s` seconds from now, in which the video is decoded, too.
+    """Label a video with as many key frames as fit in a budget.
 
-    `costs` (see `measure_costs`) make the first plan; what is measured on the way corrects the plan for the rest.
+    Parameters
+    ----------
+    video : a video, or the path of one
+    network : runs on key frames
+    budget_s : seconds from now, in which the video is also decoded
+    costs : seconds per frame that the first plan is made with (see `measure_costs`); later plans use what was measured
+        in the run
+    clock : measures the run; None for the system's
+    threads : that run the network and propagate
+    settings : None for the default
     """
     if not budget_s > 0:
         raise UsageError(f"a budget must be more than 0 s. Got {budget_s}")
+    settings = settings or KeyframeSettings()
     clock = clock or WallClock().now_s
     started = clock()
     source = open_video(video, threads=threads) if isinstance(video, str | Path) else video
     frames = source.frames if isinstance(source, Video) else source.read().frames
     decode_s = clock() - started
-    at, note = 0.0, ""
+    at = 0.0
+    note = ""
     with KeyframeLabeller(frames, network, threads, clock) as labeller:
         while labeller.n_left:
-            left_s, least = (1 - RESERVE) * (started + budget_s - clock()), 0 if labeller.keys else 1
-            plan = plan_keyframes(labeller.n_left, left_s, labeller.refined(costs), least)
+            left_s = (1 - settings.reserve) * (started + budget_s - clock())
+            least = 0 if labeller.keys else 1
+            plan = plan_keyframes(labeller.n_left, left_s, labeller.refined(costs), least, settings)
             if plan.n_keys:
                 keys, at = _next_keys(plan, labeller.keys, at, threads)
                 labeller.advance(keys, plan.carry)
@@ -135,18 +161,34 @@ def label_keyframes_within(
 
 
 def measure_costs(
-    network: Network, size: tuple[int, int] = (480, 360), *, clock: Clock | None = None, threads: int = 1
+    network: Network,
+    size: tuple[int, int] = (480, 360),
+    *,
+    clock: Clock | None = None,
+    threads: int = 1,
+    settings: KeyframeSettings | None = None,
 ) -> KeyframeCosts:
-    """Seconds a frame on this machine, of videos of a size (width, height); compiles all that a run needs."""
-    street = render(0, 4 * BATCH * threads, size)[0].frames
+    """Measure the seconds per frame on this machine, and compile all code that a run needs.
+
+    Parameters
+    ----------
+    network : runs on key frames
+    size : width and height of the videos to be labelled
+    clock : measures; None for the system's
+    threads : that run the network and propagate
+    settings : None for the default
+    """
+    settings = settings or KeyframeSettings()
+    n_keys = settings.batch * threads
+    street = render(0, 4 * n_keys, size)[0].frames
 
     def trial(carry: str) -> KeyframeLabeller:
         with KeyframeLabeller(street, network, threads, clock) as labeller:
-            labeller.advance(key_frames(len(street), BATCH * threads), carry)
+            labeller.advance(key_frames(len(street), n_keys), carry)
         return labeller
 
-    trials = [(trial(FLOW), trial(COPY)) for _ in range(1 + TRIALS)][1:]  # the first compiles
-    # The least, since other programs only ever add to it.
+    trials = [(trial(FLOW), trial(COPY)) for _ in range(1 + settings.trials)][1:]  # the first compiles
+    # The least, since other programs can only slow a trial down.
     return KeyframeCosts(
         network_s=min(flown.mean_s(NETWORK) for flown, _ in trials),
         flow_s=min(flown.mean_s(FLOW) for flown, _ in trials),
@@ -156,7 +198,7 @@ def measure_costs(
 
 @dataclass(frozen=True, eq=False)
 class _Key:
-    """A key frame and what the network predicts for it, (h, w, L), with the most probable classes, (h, w)."""
+    """A key frame: its number, the network's probabilities (h, w, L), and the most probable classes (h, w)."""
 
     index: int
     probabilities: Float32
@@ -168,16 +210,16 @@ class KeyframeLabeller:
 
     Parameters
     ----------
-    frames : (T, H, W, 3)
-    network : asked about key frames
-    threads : that ask and carry
-    clock : times both; None for the system's
+    frames : (T, H, W, 3) uint8
+    network : runs on key frames
+    threads : that run the network and propagate
+    clock : measures both; None for the system's
 
     Attributes
     ----------
-    labels : (T, H, W) uint8, done up to the last key frame
-    keys : the key frames so far
-    counts, spent_s : frames and seconds by how frames were labelled: network, flow, copy
+    labels : (T, H, W) uint8, written up to the last key frame
+    keys : numbers of the key frames so far
+    counts, spent_s : numbers of frames, and seconds, by the way frames were labelled: network, flow, copy
     """
 
     def __init__(self, frames: UInt8, network: Network, threads: int = 1, clock: Clock | None = None) -> None:
@@ -202,16 +244,19 @@ class KeyframeLabeller:
 
     @property
     def n_left(self) -> int:
-        """Frames that have no labels yet."""
-        return 0 if self._is_finished else len(self.labels) - (self.keys[-1] + 1 if self.keys else 0)
+        """Number of frames that have no labels yet."""
+        if self._is_finished:
+            return 0
+        n_done = self.keys[-1] + 1 if self.keys else 0
+        return len(self.labels) - n_done
 
     def advance(self, keys: Sequence[int], carry: str) -> None:
-        """Ask about the next key frames and label those before them."""
+        """Run the network on the next key frames, and label the frames before them."""
         started = self._clock()
-        asked = list(self._pool.map(self._ask, keys))
-        self._book(NETWORK, len(asked), started)
-        self._fill([self._last, *asked], carry)
-        self._last = asked[-1]
+        new_keys = list(self._pool.map(self._run_network, keys))
+        self._book(NETWORK, len(new_keys), started)
+        self._fill([self._last, *new_keys], carry)
+        self._last = new_keys[-1]
         self.keys.extend(keys)
 
     def finish(self, carry: str) -> None:
@@ -220,13 +265,13 @@ class KeyframeLabeller:
         self._is_finished = True
 
     def mean_s(self, way: str) -> float:
-        """Seconds of a frame that was labelled in one way."""
+        """Mean seconds of a frame that was labelled in a way: network, flow or copy."""
         return self.spent_s[way] / self.counts[way]
 
     def refined(self, costs: KeyframeCosts) -> KeyframeCosts:
-        """KeyframeCosts by what was measured here; what was expected counts as one more frame.
+        """Costs corrected by what was measured in this run. The expected seconds count as one more frame.
 
-        Where the network is slower or faster than expected, so is what was not measured yet.
+        If the network is slower or faster than expected, what was not measured yet is taken to be so, too.
         """
 
         def mean_s(way: str, expected_s: float) -> float:
@@ -240,19 +285,20 @@ class KeyframeLabeller:
         self.counts[way] += n
         self.spent_s[way] += self._clock() - started
 
-    def _ask(self, index: int) -> _Key:
+    def _run_network(self, index: int) -> _Key:
         probabilities = np.ascontiguousarray(self._network(self._frames[index]), np.float32)
         key = _Key(index, probabilities, top_classes(probabilities))
         paint(probabilities, key.top, self.labels[index])
         return key
 
     def _fill(self, keys: Sequence[_Key | None], carry: str) -> None:
-        """Label the frames between each two key frames; None stands for before the first and after the last."""
+        """Label the frames between each two key frames; None stands for the start or the end of the video."""
         started = self._clock()
         done = sum(self._pool.map(lambda gap: self._label_between(gap[0], gap[1], carry), pairwise(keys)))
         self._book(carry, done, started)
 
     def _label_between(self, before: _Key | None, after: _Key | None, carry: str) -> int:
+        """Label the frames between two key frames. Returns their number."""
         first = 0 if before is None else before.index + 1
         end = len(self.labels) if after is None else after.index
         if first == end:
@@ -260,20 +306,23 @@ class KeyframeLabeller:
         if carry == COPY:
             _copy(self.labels, range(first, end), [key.index for key in (before, after) if key is not None])
         elif before is not None and after is not None:
-            _carry_between(self._frames, self.labels, before, after)
+            _propagate_between(self._frames, self.labels, before, after)
         elif before is not None:
-            _carry_away(self._frames, self.labels, before, range(first, end))
+            _propagate_from(self._frames, self.labels, before, range(first, end))
         elif after is not None:
-            _carry_away(self._frames, self.labels, after, range(end - 1, -1, -1))
+            _propagate_from(self._frames, self.labels, after, range(end - 1, -1, -1))
         return end - first
 
 
 def _next_keys(plan: KeyframePlan, keys: Sequence[int], at: float, n: int) -> tuple[list[int], float]:
-    """The next n key frames or less, and where the last of them should lie, of which whole frames are only near."""
-    n_frames, n = plan.n_frames + (keys[-1] + 1 if keys else 0), min(n, plan.n_keys)
-    gap = (n_frames - at) / (plan.n_keys + 0.5) if keys else n_frames / plan.n_keys
-    ideal = [at + gap * (k + (1 if keys else 0.5)) for k in range(n)]
+    """The next n key frames or fewer, and the ideal place of the last of them, a fraction of a frame.
+
+    `at` is the ideal place of the last key frame of the call before.
+    """
     first = keys[-1] + 1 if keys else 0
+    n_frames = plan.n_frames + first
+    gap = (n_frames - at) / (plan.n_keys + 0.5) if keys else n_frames / plan.n_keys
+    ideal = [at + gap * (k + (1 if keys else 0.5)) for k in range(min(n, plan.n_keys))]
     return [max(first + k, int(place)) for k, place in enumerate(ideal)], ideal[-1]
 
 
@@ -282,32 +331,37 @@ def _too_small(budget_s: float, since: int, keys: Sequence[int]) -> str:
     return f"a budget of {budget_s:.3g} s is too small: {whose} have the labels of frame {keys[-1]}"
 
 
-def _carry_between(frames: UInt8, labels: UInt8, before: _Key, after: _Key) -> None:
+def _propagate_between(frames: UInt8, labels: UInt8, before: _Key, after: _Key) -> None:
     """Label all frames between two key frames from both."""
-    shape, n = before.top.shape, after.index - before.index - 1
+    shape = before.top.shape
+    n = after.index - before.index - 1
     small = [reduced(frame, SETTINGS.flow_pixels) for frame in frames[before.index : after.index + 1]]
-    grey = [grey_cells(one, shape) for one in small]
+    grey = [grey_cells(frame, shape) for frame in small]
     steps = [step_flow(later, earlier, shape) for earlier, later in pairwise(small)]
-    to_before, to_after = _chains(steps[:-1], 1.0), _chains(steps[:0:-1], -1.0)[::-1]
+    to_before = _chains(steps[:-1], 1.0)
+    to_after = _chains(steps[:0:-1], -1.0)[::-1]
     for k in range(n):
         first = Source(before.probabilities, before.top, grey[0], to_before[k], 1 / (k + 1))
         second = Source(after.probabilities, after.top, grey[-1], to_after[k], 1 / (n - k))
         paint(*fuse(grey[k + 1], [first, second], SETTINGS), labels[before.index + 1 + k])
 
 
-def _carry_away(frames: UInt8, labels: UInt8, key: _Key, away: Iterable[int]) -> None:
+def _propagate_from(frames: UInt8, labels: UInt8, key: _Key, numbers: Iterable[int]) -> None:
     """Label frames from the key frame at one end of them, the nearest first."""
-    shape, small = key.top.shape, reduced(frames[key.index], SETTINGS.flow_pixels)
-    grey, chain = grey_cells(small, shape), np.zeros((*shape, 2), np.float32)
-    for index in away:
-        nearer, small = small, reduced(frames[index], SETTINGS.flow_pixels)
+    shape = key.top.shape
+    small = reduced(frames[key.index], SETTINGS.flow_pixels)
+    grey = grey_cells(small, shape)
+    chain = np.zeros((*shape, 2), np.float32)
+    for index in numbers:
+        nearer = small
+        small = reduced(frames[index], SETTINGS.flow_pixels)
         chain = compose(step_flow(small, nearer, shape), 1.0, chain)
         source = Source(key.probabilities, key.top, grey, chain, 1.0)
         paint(*fuse(grey_cells(small, shape), [source], SETTINGS), labels[index])
 
 
 def _chains(steps: Sequence[Float32], sign: float) -> list[Float32]:
-    """Chains to a key frame, the first step being that of its neighbour."""
+    """Composed flow to a key frame, for one frame after the other; the first step is that of its neighbour."""
     return list(accumulate(steps, lambda chain, step: compose(step, sign, chain), initial=steps[0] * 0))[1:]
 
 

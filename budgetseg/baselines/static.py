@@ -1,10 +1,10 @@
-"""The best static plan, which an engineer would try first, by simulation, in two forms.
+"""Find the best static plan, which an engineer would try first, by simulation. Plans have two forms.
 
-plain       descriptors, computed for supervoxels anywhere as long as there is time
-stronger    in the best of several orders, some of which heed what neighbours have turned out to be; where time is left,
-            the least confident get the other descriptors too
+plain       the same descriptors for supervoxels in random order, as long as there is time
+stronger    in the best of several orders, some of which look at the predictions of neighbours; if time is left, the
+            least confident supervoxels get the other descriptors too
 
-Plain plans are tried on all of some described videos with labels. Of the stronger ones there are too many: every one is
+Plain plans are tried on all of some described videos with labels. There are too many stronger ones for that: each is
 tried once on the smallest videos, and the best of them on all.
 """
 
@@ -29,14 +29,14 @@ __all__ = ["PlanRecipe", "Scored", "best_plan", "plans_among", "run_plan"]
 
 @dataclass(frozen=True)
 class PlanRecipe:
-    """How to choose.
+    """Settings of the choice.
 
     Attributes
     ----------
-    balance : what is maximised, from 0 for the share of pixels that are right to 1 for the average over classes
-    n_seeds : runs of each of the best plans in each video
-    n_tried : supervoxels, of the smallest videos, that stronger plans are tried on first
-    n_finalists : highest scores there; plans that have one of them are tried on all videos
+    balance : what is maximised, from 0 for the share of right pixels to 1 for the average over classes
+    n_seeds : runs of each finalist in each video
+    n_tried : number of supervoxels, in the smallest videos, that stronger plans are tried on first
+    n_finalists : plans with one of this many highest scores there are tried on all videos
     """
 
     balance: float = 0.5
@@ -47,7 +47,7 @@ class PlanRecipe:
 
 @dataclass(frozen=True)
 class Scored:
-    """A plan, and its mean score over the pixels of all videos."""
+    """A plan, and its mean score over the pixels of all videos, 0 to 1."""
 
     plan: StaticPlan
     score: float
@@ -56,14 +56,25 @@ class Scored:
 def plans_among(
     names: Sequence[str], budget_fraction: float, costs: str = "shared", rest: bool = True
 ) -> list[StaticPlan]:
-    """Every subset of these descriptors, small ones first: plain, or in every order of supervoxels."""
-    subsets = [some for n in range(1, len(names) + 1) for some in combinations(names, n)]
-    orders = [order for order in ORDERS if order != "wanted"] if rest else ["random"]  # wanted means nothing to a plan
-    return [StaticPlan(budget_fraction, some, order, tuple(names), costs, rest) for some in subsets for order in orders]
+    """All plans with a subset of these descriptors, small ones first.
+
+    Parameters
+    ----------
+    names : of descriptors that may be computed
+    budget_fraction : budget as a share of their full cost
+    costs : a name in `COSTS`
+    rest : whether plans have the stronger form, in every order of supervoxels, or the plain one
+    """
+    subsets = [subset for n in range(1, len(names) + 1) for subset in combinations(names, n)]
+    # The order "wanted" needs the scores of a policy.
+    orders = [order for order in ORDERS if order != "wanted"] if rest else ["random"]
+    return [
+        StaticPlan(budget_fraction, subset, order, tuple(names), costs, rest) for subset in subsets for order in orders
+    ]
 
 
 def run_plan(arena: Arena, plan: StaticPlan, budget_s: float, seed: int = 0, times_s: Float64 = NOT_ASKED) -> State:
-    """Where a plan ends up."""
+    """Run a plan, and return the state at its end; `times_s` (N, D) receives the time of each descriptor."""
     h = arena.model.classifiers
     episode = arena.begin(budget_s, plan.among, plan.selection, seed)
     play(episode, arena.probabilities, plan.policy(h.names, h.n_labels), times_s)
@@ -78,16 +89,16 @@ def best_plan(
     cores: int = 1,
     rest: bool = True,
 ) -> Scored:
-    """The plan of the highest score for a budget, the first of equals.
+    """The plan with the highest score for a budget; of equals, the first.
 
     Parameters
     ----------
-    arenas : of described videos with labels, all of one pricing
+    arenas : described videos with labels, all with one kind of costs
     names : of descriptors that may be computed
-    budget_fraction : of their full cost, for each video
-    recipe : how to choose
-    cores : plans that are tried at a time
-    rest : whether in its stronger form
+    budget_fraction : budget as a share of their full cost, for each video
+    recipe : settings of the choice
+    cores : number of plans that are tried at a time
+    rest : whether plans have the stronger form
     """
     recipe = recipe or PlanRecipe()
     few = _smallest(arenas, recipe.n_tried)
@@ -104,7 +115,7 @@ def best_plan(
 
 
 class _Trials:
-    """Scores of plans; what many of them lead to is looked at once."""
+    """Scores plans. Plans that end with the same descriptors are scored once."""
 
     def __init__(self, arenas: Sequence[Arena], budgets_s: Mapping[str, float], balance: float) -> None:
         self._worth = worth_of(np.concatenate([arena.truth for arena in arenas]), balance)
@@ -112,7 +123,7 @@ class _Trials:
         self._known: dict[tuple[str, bytes], float] = {}
 
     def score(self, plan: StaticPlan, arenas: Sequence[Arena], n_seeds: int) -> float:
-        """Mean over seeds of the score over all pixels of these videos."""
+        """Score over all pixels of these videos, averaged over seeds."""
         return sum(self._score(plan, arena, seed) for arena in arenas for seed in range(n_seeds)) / n_seeds
 
     def _score(self, plan: StaticPlan, arena: Arena, seed: int) -> float:
@@ -124,7 +135,7 @@ class _Trials:
 
 
 def _smallest(arenas: Sequence[Arena], n: int) -> list[Arena]:
-    """The smallest ones, of n supervoxels in all, at least one."""
+    """The smallest videos, with n supervoxels together at most, but at least one video."""
     ordered = sorted(arenas, key=len)
     totals = np.cumsum([len(arena) for arena in ordered])
     return ordered[: max(1, int((totals <= n).sum()))]

@@ -1,4 +1,4 @@
-"""H: class probabilities of a supervoxel from whichever descriptors were computed."""
+"""H: class probabilities of a supervoxel from any subset of the descriptors."""
 
 from budgetseg.classifiers.samples import Samples, samples_of
 from budgetseg.classifiers.subsets import SubsetClassifiers

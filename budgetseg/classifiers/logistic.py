@@ -1,8 +1,8 @@
-"""Multinomial logistic regression for many rows, fast: L-BFGS in coordinates in which the problem is nearly round.
+"""Fast multinomial logistic regression for many rows: L-BFGS in coordinates in which the problem is nearly round.
 
 With G the weighted second moments of the inputs, the Hessian of the loss is at most ½ (I - 1/L) ⊗ G (Böhning 1992).
-Steps are taken in the coordinates of its Cholesky factor, where tens of iterations do instead of hundreds; and G of a
-subset of the columns is a part of G of all of them, so many subsets share it.
+Steps are taken in the coordinates of its Cholesky factor, which takes tens of iterations instead of hundreds. G of a
+subset of the columns is a part of G of all columns, so that many subsets share it.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Linear:
     bias: Float32
 
     def scores(self, x: Float32) -> Float32:
-        """(n, L)."""
+        """Scores (n, L) of inputs x (n, d)."""
         scores: Float32 = x @ self.weights + self.bias
         return scores
 
@@ -60,7 +60,7 @@ def fit_logistic(
     n_steps: int = 60,
     toward: Linear | None = None,
 ) -> Linear:
-    """The minimum of the weighted mean of -log p(label | x), plus decay / 2 · |weights - trust · toward.weights|².
+    """Minimise the weighted mean of -log p(label | x) plus decay / 2 · |weights - trust · toward.weights|².
 
     Parameters
     ----------
@@ -69,13 +69,14 @@ def fit_logistic(
     weight : (n,) of the rows
     n_labels : L; classes that do not occur get a probability of about zero
     decay : strength of regularisation
-    moments : (d, d) `second_moments` of x, if they are at hand
-    n_steps : of L-BFGS at most
-    toward : scores that are right to begin with, up to a factor, the trust, which is learned; they know how frequent
-        classes are, so that no bias is learned then. 0 without.
+    moments : (d, d) `second_moments` of x, if they were computed already
+    n_steps : steps of L-BFGS, at most
+    toward : scores that regularisation pulls towards, up to a learned factor, the trust. They contain how frequent
+        classes are, so that no bias is learned with them. None for 0.
     """
     present, target = np.unique(labels, return_inverse=True)
-    n_columns, n_present = x.shape[1], len(present)
+    n_columns = x.shape[1]
+    n_present = len(present)
     share = (weight / weight.sum()).astype(np.float32)
     moments = second_moments(x, weight) if moments is None else moments
     factor = cholesky(moments / 2 + (decay + 1e-9) * np.eye(n_columns))  # upper: moments / 2 + decay = Rᵀ R
@@ -85,7 +86,9 @@ def fit_logistic(
     known = toward.scores(x)[:, present]
 
     def loss(flat: Float64) -> tuple[float, Float64]:
-        bias, trust, round_weights = flat[:n_present], flat[n_present], flat[n_present + 1 :]
+        bias = flat[:n_present]
+        trust = flat[n_present]
+        round_weights = flat[n_present + 1 :]
         weights = solve_triangular(factor, round_weights.reshape(n_columns, n_present))
         p = softmax(x @ weights.astype(np.float32) + bias.astype(np.float32) + np.float32(trust) * known)
         value = -float(share @ np.log(np.maximum(p[rows, target], 1e-30))) + decay / 2 * float((weights**2).sum())
@@ -101,7 +104,8 @@ def fit_logistic(
     start[n_present] = 1
     options = {"maxiter": n_steps, "ftol": 1e-6, "gtol": 1e-5, "maxcor": 10}
     best = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    weights, bias = np.zeros((n_columns, n_labels), np.float32), np.full(n_labels, NEVER, np.float32)
+    weights = np.zeros((n_columns, n_labels), np.float32)
+    bias = np.full(n_labels, NEVER, np.float32)
     learned = solve_triangular(factor, best[n_present + 1 :].reshape(n_columns, n_present))
     weights[:, present] = learned + best[n_present] * toward.weights[:, present]
     bias[present] = best[:n_present] + best[n_present] * toward.bias[present]

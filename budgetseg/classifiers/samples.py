@@ -1,4 +1,4 @@
-"""What H learns from: the supervoxels of several videos, side by side."""
+"""What H learns from: the supervoxels of several videos in one table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,12 @@ from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 __all__ = ["N_PLACE", "Samples", "place_of", "samples_of"]
 
 KNOTS = np.linspace(0, 1, 9)
+"""Centres of the soft bins of height and width, as shares of the frame."""
 REACH = 0.12
+"""Width of a soft bin: the distance at which its value has fallen to 1/e. It is about the distance of two centres."""
 
 N_PLACE = 2 * len(KNOTS) + 2
-"""Length of the vector that says where a supervoxel lies."""
+"""Length of the place vector of a supervoxel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +26,11 @@ class Samples:
 
     Attributes
     ----------
-    values : (N, length) float32 of each descriptor, by name
-    place : (N, N_PLACE) float32, `place_of` each
-    truth : (N, L) labelled pixels of each class
-    fold : (N,) int32; those of one fold are judged by classifiers that have not seen them
-    video : (N,) int32, index of the video that each belongs to
+    values : descriptors by name, (N, length) float32 each
+    place : (N, N_PLACE) float32, `place_of` each supervoxel
+    truth : (N, L) number of labelled pixels of each class
+    fold : (N,) int32; predictions out of fold are by classifiers that have not seen the supervoxel's fold
+    video : (N,) int32, index of the video of each supervoxel
     """
 
     values: Mapping[str, Float32]
@@ -42,9 +44,9 @@ class Samples:
 
 
 def samples_of(tables: Sequence[VideoTable], n_folds: int = 4) -> Samples:
-    """The supervoxels of all tables; folds are whole videos, or blocks of time where videos share few classes."""
+    """The supervoxels of all tables. Folds are whole videos, or blocks of time if videos share few classes."""
     truth = np.concatenate([table.truth for table in tables])
-    # By rank: most of what lives long has its middle in the middle, and would all be in the same block.
+    # By rank: long-lived supervoxels mostly have their centre in the middle of the video, and would share a block.
     times = [(_ranks(table.graph.centroids[:, 0]) + 0.5) / len(table.graph) for table in tables]
     presence = np.array([table.truth.sum(axis=0) > 0 for table in tables])
     lengths = [table.n_frames for table in tables]
@@ -64,13 +66,14 @@ def _ranks(values: Float64) -> Int64:
 
 
 def place_of(graph: Graph) -> Float32:
-    """Where each supervoxel lies and how large it is, (N, N_PLACE): free of cost, since the graph is there anyway.
+    """Place and relative size of each supervoxel, (N, N_PLACE) float32, which cost no time beside the graph.
 
-    Soft bins of height and of width, the distance from the middle column, and the logarithm of what it covers of a
-    frame, relative to the others. Not how long it lives, nor its size as such: these depend on the frame rate and on
-    how many supervoxels were asked for, which may be others than in training.
+    The vector has soft bins of height and of width, the distance from the middle column, and the logarithm of the
+    pixels per frame, relative to other supervoxels. It does not have the absolute size and the lifetime: these depend
+    on the frame rate and the number of supervoxels, which may differ from training.
     """
-    boxes, centroids = graph.boxes, graph.centroids
+    boxes = graph.boxes
+    centroids = graph.centroids
     high, wide = (centroids[:, axis] / boxes[:, 2 * axis + 1].max() for axis in (1, 2))
     bins = [np.exp(-(((side[:, None] - KNOTS) / REACH) ** 2)) for side in (high, wide)]
     covers = np.log(graph.sizes / (boxes[:, 1] - boxes[:, 0]))

@@ -1,4 +1,4 @@
-"""Labels of least energy on a graph: arrays in, labels out."""
+"""The CRF: find labels of least energy on a graph. Arrays in, labels out."""
 
 from budgetseg.crf.belief import propagate
 from budgetseg.crf.expansion import expand
@@ -8,4 +8,4 @@ from budgetseg.crf.problem import Problem, energy, make_problem
 __all__ = ["INFERENCE", "Memory", "Problem", "energy", "expand", "make_problem", "propagate"]
 
 INFERENCE = {"expansion": expand, "belief-propagation": propagate}
-"""Ways to minimise, by name: (problem, start, memory, enough) -> labels."""
+"""Algorithms that minimise the energy, by name: (problem, start, memory, enough) -> labels."""

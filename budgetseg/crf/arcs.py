@@ -1,4 +1,4 @@
-"""A graph as inference walks it: the arcs of each node side by side, nodes that are near each other near in memory."""
+"""Graphs in the form that inference needs: arcs of a node side by side, neighbouring nodes close together in memory."""
 
 from typing import NamedTuple
 
@@ -64,7 +64,7 @@ def find_incidence(n_nodes: int, edges: Int32) -> Incidence:
 
 
 def breadth_first(incidence: Incidence) -> Int32:
-    """All nodes of a graph, (N,), neighbours close together."""
+    """All nodes of a graph in breadth-first order, (N,), so that neighbours are close together."""
     n_nodes = len(incidence.first) - 1
     order = np.empty(n_nodes, np.int32)
     _walk(incidence, order, np.zeros(n_nodes, np.bool_))
@@ -72,12 +72,14 @@ def breadth_first(incidence: Incidence) -> Int32:
 
 
 def make_arcs(edges: Int32, incidence: Incidence, order: Int32) -> Arcs:
-    """The arcs of a graph with edges (E, 2), or of the part of it between those nodes that are in the order."""
-    first, rank = np.zeros(len(order) + 1, np.int32), np.full(len(incidence.first) - 1, -1, np.int32)
+    """The arcs of a graph with edges (E, 2), or of the part of it between the nodes in `order`."""
+    first = np.zeros(len(order) + 1, np.int32)
+    rank = np.full(len(incidence.first) - 1, -1, np.int32)
     n_edges = _count(incidence, order, rank, first)
     head, sister, number = np.empty((3, 2 * n_edges), np.int32)
     arc, edge = np.empty((2, n_edges), np.int32)
-    middle, flipped = np.empty(len(order), np.int32), np.empty(n_edges, np.bool_)
+    middle = np.empty(len(order), np.int32)
+    flipped = np.empty(n_edges, np.bool_)
     arcs = Arcs(order, first, middle, head, sister, number, arc, edge, flipped)
     _link(edges, incidence, rank, first[:-1].copy(), arcs)
     return arcs
@@ -94,16 +96,19 @@ def _gather(edges, first, edge, other, at):  # type: ignore[no-untyped-def]
         first[i + 1] += first[i]
     for e in range(len(edges)):
         i, j = edges[e, 0], edges[e, 1]
-        edge[at[i]], other[at[i]] = e, j
+        edge[at[i]] = e
+        other[at[i]] = j
         at[i] += 1
-        edge[at[j]], other[at[j]] = e, i
+        edge[at[j]] = e
+        other[at[j]] = i
         at[j] += 1
 
 
 @kernel
 def _walk(incidence, order, seen):  # type: ignore[no-untyped-def]
     """Fill in the order."""
-    n_seen, n_done = 0, 0
+    n_seen = 0
+    n_done = 0
     for root in range(len(order)):
         if not seen[root]:
             seen[root] = True
@@ -122,7 +127,7 @@ def _walk(incidence, order, seen):  # type: ignore[no-untyped-def]
 
 @kernel
 def _count(incidence, order, rank, first):  # type: ignore[no-untyped-def]
-    """Fill in rank and first of nodes in an order, of which others are no part; the number of edges among them."""
+    """Fill in rank and first of the nodes in an order. Returns the number of edges between them."""
     for i in range(len(order)):
         rank[order[i]] = i
     for i in range(len(order)):
@@ -135,7 +140,7 @@ def _count(incidence, order, rank, first):  # type: ignore[no-untyped-def]
 
 @kernel
 def _link(edges, incidence, rank, at, arcs):  # type: ignore[no-untyped-def]
-    """Fill in all that comes after `first`; `at` is where the next arc of each node goes."""
+    """Fill in the fields of `Arcs` after `first`; `at` is where the next arc of each node goes."""
     k = 0
     for i in range(len(arcs.order)):
         arcs.middle[i] = at[i]  # by now all earlier nodes have put their arcs
@@ -143,11 +148,17 @@ def _link(edges, incidence, rank, at, arcs):  # type: ignore[no-untyped-def]
         for place in range(incidence.first[node], incidence.first[node + 1]):
             j = rank[incidence.other[place]]
             if j > i:
-                there, back, e = at[i], at[j], incidence.edge[place]
-                arcs.head[there], arcs.head[back] = j, i
-                arcs.sister[there], arcs.sister[back] = back, there
+                there = at[i]
+                back = at[j]
+                e = incidence.edge[place]
+                arcs.head[there] = j
+                arcs.head[back] = i
+                arcs.sister[there] = back
+                arcs.sister[back] = there
                 arcs.number[there] = arcs.number[back] = k
-                arcs.arc[k], arcs.edge[k], arcs.flipped[k] = there, e, edges[e, 0] != node
+                arcs.arc[k] = there
+                arcs.edge[k] = e
+                arcs.flipped[k] = edges[e, 0] != node
                 at[i] += 1
                 at[j] += 1
                 k += 1

@@ -1,4 +1,4 @@
-"""Down to a labelling that no node alone improves."""
+"""Descend to a local minimum: a labelling that no change of a single node improves."""
 
 import numpy as np
 
@@ -11,23 +11,29 @@ __all__ = ["descend"]
 
 
 def descend(arcs: Arcs, terms: Terms, labels: Int32) -> bool:
-    """Change labels (N,) of single nodes as long as that improves them; whether it did.
+    """Change labels (N,) of single nodes, in place, as long as that lowers the energy. Returns whether any changed.
 
     Nodes are visited in order, then again whenever a neighbour has changed.
     """
-    costs, n = terms.unary.copy(), len(labels)
+    costs = terms.unary.copy()
+    n = len(labels)
     _add_edges(arcs, terms, labels, costs)
     return bool(_descend(arcs, terms, labels, costs, np.arange(n, dtype=np.int32), np.ones(n, np.bool_)))
 
 
 @kernel
 def _add_edges(arcs, terms, labels, costs):  # type: ignore[no-untyped-def]
-    """Make unaries (N, L) the energy of each label of each node while all others keep theirs."""
-    n_labels, factors, k = costs.shape[1], terms.factors, 0
+    """Add edges to unaries `costs` (N, L), which become the energy of each label while all other nodes keep theirs."""
+    n_labels = costs.shape[1]
+    factors = terms.factors
+    k = 0
     for i in range(len(labels)):
         a = labels[i]
         for arc in range(arcs.middle[i], arcs.first[i + 1]):
-            j, weight, early, late = arcs.head[arc], terms.weight[k], terms.place[k, EARLY], terms.place[k, LATE]
+            j = arcs.head[arc]
+            weight = terms.weight[k]
+            early = terms.place[k, EARLY]
+            late = terms.place[k, LATE]
             b = labels[j]
             row = _row(terms.values, terms.place[k, BACK], b, n_labels)
             column = _row(terms.values, terms.place[k, THERE], a, n_labels)
@@ -39,23 +45,32 @@ def _add_edges(arcs, terms, labels, costs):  # type: ignore[no-untyped-def]
 @kernel
 def _descend(arcs, terms, labels, costs, queue, queued):  # type: ignore[no-untyped-def]
     n, n_labels = costs.shape
-    read, n_queued, improved = 0, n, False
+    read = 0
+    n_queued = n
+    improved = False
     while n_queued > 0:
         i = queue[read]
         read = read + 1 if read + 1 < n else 0
         n_queued -= 1
         queued[i] = False
-        best, old = np.argmin(costs[i]), labels[i]
+        best = np.argmin(costs[i])
+        old = labels[i]
         if costs[i, best] == costs[i, old]:
             continue
-        labels[i], improved = best, True
+        labels[i] = best
+        improved = True
         for arc in range(arcs.first[i], arcs.first[i + 1]):
             j, k = arcs.head[arc], arcs.number[arc]
-            table, own, other = terms.place[k, BACK], terms.place[k, EARLY], terms.place[k, LATE]
+            table = terms.place[k, BACK]
+            receiver = terms.place[k, EARLY]
+            other = terms.place[k, LATE]
             if j > i:
-                table, own, other = terms.place[k, THERE], other, own
-            weight, factors = terms.weight[k], terms.factors[own : own + n_labels]
-            new_row, old_row = _row(terms.values, table, best, n_labels), _row(terms.values, table, old, n_labels)
+                table = terms.place[k, THERE]
+                receiver, other = other, receiver
+            weight = terms.weight[k]
+            factors = terms.factors[receiver : receiver + n_labels]
+            new_row = _row(terms.values, table, best, n_labels)
+            old_row = _row(terms.values, table, old, n_labels)
             add_costs(costs[j], weight, new_row, factors, terms.factors[other + best])
             add_costs(costs[j], -weight, old_row, factors, terms.factors[other + old])
             if not queued[j]:

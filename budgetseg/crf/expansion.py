@@ -1,17 +1,17 @@
 """α-expansion (Boykov, Veksler, Zabih, PAMI 2001) for any tables: the energy never rises.
 
-A move lets every node keep its label or take α; the best move is a minimum cut if every edge is regular:
-V(a,b) + V(α,α) ≤ V(a,α) + V(α,b). Where it is not, V(a,α) and V(α,b) are raised until it is, or the one of an end that
-stays anyway: the current labelling and all nodes taking α keep their exact energy, other moves are over-estimated, so a
-move that seems to gain does. One that gains may be overlooked: where such edges were met, nodes look for a better label
-of their own at the end.
+A move lets every node keep its label or take α. The best move is a minimum cut if every edge is regular:
+V(a,b) + V(α,α) ≤ V(a,α) + V(α,b). For an irregular edge, V(a,α) and V(α,b) are raised until it is regular, or only the
+one of an end that keeps its label anyway. The current labelling and the one with α everywhere keep their exact energy,
+and other moves are over-estimated, so that a move that seems to gain does gain. A move that gains may be missed: if
+there were irregular edges, single nodes are changed at the end where that gains.
 
-What makes it fast: nodes whose label no neighbour can change are left out; nodes descend to a local minimum first; the
-graph of each label's move holds only nodes that might take it, is kept, with its flow, and only brought up to date,
-between the turns of a label and, where most nodes are in doubt, between runs on one graph. The smallest minimum cut is
-unique, so that this changes the time and not the result.
+It is fast for three reasons. Nodes whose label no neighbour can change are left out. Nodes descend to a local minimum
+first. The graph of each label's move holds only nodes that might take the label; it is kept with its flow and updated
+between the turns of a label and, if most nodes are free, between runs on one graph. The smallest minimum cut is unique,
+so that this changes the time and not the result.
 
-Energies are counted in whole numbers, of which a power of two makes one: sums are exact and the end is certain.
+Energies are whole numbers, scaled by a power of two: sums are exact, and the algorithm certainly ends.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,12 +34,12 @@ from budgetseg.types import Int32
 __all__ = ["expand"]
 
 _LABEL, _WAITING = range(2)  # places in a turn
-_UNASKED = 2**16  # nodes and arcs of the graphs of moves after which `enough` is asked: asking takes time, too
-_MANY = 0.2  # of all nodes are free: from there on the flow that a memory has kept saves more than fewer nodes do
+_UNASKED = 2**16  # nodes and arcs of moves between two calls of `enough`, since calling it takes time, too
+_MANY = 0.2  # share of free nodes from which keeping the flow of earlier runs saves more time than leaving nodes out
 
 
 class _Run(NamedTuple):
-    """What a run works on; the nodes of the arcs are those that may change."""
+    """The arrays of a run; its arcs are between the nodes that may change."""
 
     arcs: Arcs
     terms: Terms
@@ -53,48 +53,50 @@ def expand(
     memory: Memory | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> Int32:
-    """Labels (N,) that no move of any label improves, nor any node alone.
+    """Labels (N,) whose energy no expansion move and no change of a single node lowers.
 
     Parameters
     ----------
-    problem : what to minimise
-    start : labelling (N,) to begin with, which the result is never worse than; else a local minimum near the unaries'
+    problem : to minimise
+    start : labelling (N,) to begin with, which the result is never worse than; None for a local minimum near the labels
+        of the unaries
     memory : of an earlier run, which makes this one faster and changes nothing else
-    enough : asked between moves, at the same places for the same problem and start, whatever is remembered; once it is
-        true, the result is the best labelling so far, not worse than the start or the labels of the unaries
+    enough : called between moves, at the same places for the same problem and start, whatever is in memory; once it
+        returns True, the best labelling so far is returned, not worse than the start or the labels of the unaries
     """
     first = None if start is None else check_labels(problem, start)
     labels = _likeliest(problem) if first is None else first.copy()
     if enough():
         return labels if first is None else _best(problem, [first, _likeliest(problem)])
     run = _prepare(problem, labels, memory)
-    own = labels[run.arcs.order]
+    free_labels = labels[run.arcs.order]
     if first is None:
         if enough():
             return labels
-        descend(run.arcs, run.terms, own)
-    is_done = _minimise(run, own, enough)
-    labels[run.arcs.order] = own
-    # Whole numbers may call two labellings different that are not: then the start is as good as what was found.
+        descend(run.arcs, run.terms, free_labels)
+    is_done = _minimise(run, free_labels, enough)
+    labels[run.arcs.order] = free_labels
+    # Rounding to whole numbers may prefer one of two labellings with the same energy: then the start is as good.
     others = [] if first is None else [first]
     return _best(problem, [labels, *others] if is_done else [labels, *others, _likeliest(problem)])
 
 
 def _likeliest(problem: Problem) -> Int32:
-    """What nodes would take if they were alone."""
+    """The labels (N,) of the unaries alone."""
     return np.asarray(problem.unary.argmin(axis=1), np.int32)
 
 
 def _best(problem: Problem, labellings: Sequence[Int32]) -> Int32:
-    """The first with the least energy."""
+    """The labelling with the least energy; of equals, the first."""
     if len(labellings) == 1:
         return labellings[0]
     return min(labellings, key=lambda labels: energy(problem, labels))
 
 
 def _prepare(problem: Problem, labels: Int32, memory: Memory | None) -> _Run:
-    """Free nodes alone; with a memory all of them, where many are free."""
-    known, scale = (memory or Memory()).fit(problem), scale_of(problem)
+    """Make a run of free nodes alone, or, if there is a memory and many nodes are free, of all nodes."""
+    known = (memory or Memory()).fit(problem)
+    scale = scale_of(problem)
     free, unary, reach = settle(problem, labels, known.incidence, scale)
     if memory is not None and free.sum() > _MANY * problem.n_nodes:
         terms = memory.take(problem, free, scale)
@@ -105,7 +107,7 @@ def _prepare(problem: Problem, labels: Int32, memory: Memory | None) -> _Run:
 
 
 def _minimise(run: _Run, labels: Int32, enough: Callable[[], bool]) -> bool:
-    """Change labels until no move gains, nor any node alone, or it is enough; whether it was the former."""
+    """Change labels until no move and no single node gains, or `enough` is True. Returns whether it converged."""
     arcs, terms, moves, search = run
     n_moves = 1 + _UNASKED // (1 + len(labels) + len(arcs.head))
     turn = np.array([0, terms.unary.shape[1]])
@@ -118,19 +120,22 @@ def _minimise(run: _Run, labels: Int32, enough: Callable[[], bool]) -> bool:
 
 @kernel
 def _move(arcs, terms, labels, moves, search, turn, n_moves):  # type: ignore[no-untyped-def]
-    """Moves of labels in turn until none gains, or as many as allowed.
+    """Make moves of one label after the other until none gains, or n_moves were made.
 
-    `turn` says whose turn it is and how many labels have to be tried before it is clear that none gains.
+    `turn` holds the next label, and the number of labels that must be tried before it is certain that none gains.
     """
-    n_labels, alpha, waiting = terms.unary.shape[1], turn[_LABEL], turn[_WAITING]
+    n_labels = terms.unary.shape[1]
+    alpha = turn[_LABEL]
+    waiting = turn[_WAITING]
     while waiting > 0 and n_moves > 0:
         update(alpha, arcs, terms, labels, moves)
         if saturate(arcs, moves.room[alpha], moves.excess[alpha], search) > 0:
-            waiting = n_labels  # less this one: what it could gain, it has
+            waiting = n_labels  # the line below takes this label off: right after its move it cannot gain more
             for i in range(len(labels)):
                 if search.side[i] == SOURCE:
                     labels[i] = alpha
         waiting -= 1
         n_moves -= 1
         alpha = alpha + 1 if alpha + 1 < n_labels else 0
-    turn[_LABEL], turn[_WAITING] = alpha, waiting
+    turn[_LABEL] = alpha
+    turn[_WAITING] = waiting

@@ -1,7 +1,8 @@
-"""How the loops of inference are compiled.
+"""Decorators that compile the loops of inference.
 
-Without numba's runtime: it counts references wherever a loop names an array or looks at a part of one, which may take
-more time than the loop does. Such functions make no arrays; they write to those that they are given.
+They compile without numba's runtime, which counts references wherever a loop names an array or takes a part of one.
+That may take more time than the loop itself. Such functions cannot allocate arrays; they write to those that they are
+given.
 """
 
 from typing import Any
@@ -13,10 +14,10 @@ __all__ = ["inlined", "kernel", "loose"]
 _OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False}
 
 kernel: Any = njit(**_OPTIONS)
-"""For most of them."""
+"""For most functions."""
 
 inlined: Any = njit(**_OPTIONS, inline="always")
-"""For small ones that others call."""
+"""For small functions that others call."""
 
 loose: Any = njit(**_OPTIONS, fastmath=True)
-"""For those that may add in any order, so that sums become vector code."""
+"""For functions that may add in any order, so that sums become vector code."""

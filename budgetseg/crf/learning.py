@@ -1,9 +1,9 @@
-"""Learning of the CRF by max-margin: the true labelling must be cheaper than any other by its loss.
+"""Learn the CRF by max-margin: the energy of the true labelling must be lower than that of any other by its loss.
 
 The loss counts wrongly labelled pixels, rare classes more. In every round α-expansion finds the labelling that violates
-this most in each video, and the figures move against the difference (projected subgradient steps on the structured
+this most in each video, and the parameters move against the difference (projected subgradient steps on the structured
 hinge loss, averaged). They are pulled towards the hand-set Potts model that they start from, so that pairs of labels
-which training never saw together keep a sensible price.
+that never meet in training keep a sensible price.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,9 +27,9 @@ class Example:
 
     Attributes
     ----------
-    evidence : what H says about it, not having seen it, and its descriptors
+    evidence : H's probabilities out of fold, and descriptors
     graph : of its supervoxels
-    truth : (N, L) labelled pixels of each class
+    truth : (N, L) number of labelled pixels of each class
     """
 
     evidence: Nodes
@@ -39,14 +39,14 @@ class Example:
 
 @dataclass(frozen=True)
 class CrfRecipe:
-    """How to learn.
+    """Settings of learning the CRF.
 
     Attributes
     ----------
     balance : power of a class's rarity in the loss; 0 counts pixels, 1 counts classes
     pull : strength of the pull towards the Potts model
-    rate : of the first step
-    n_rounds : steps; without any, the hand-set model stays
+    rate : size of the first step
+    n_rounds : number of steps; with 0, the model stays the hand-set one
     """
 
     balance: float = 0.5
@@ -56,7 +56,14 @@ class CrfRecipe:
 
 
 def potts(expected: Float32, price: float = 0.1, contrast: float = 3.0) -> Crf:
-    """The hand-set model: one price for all pairs of labels."""
+    """The hand-set model: one price for all pairs of different labels.
+
+    Parameters
+    ----------
+    expected : (d, L) inputs expected given the label
+    price : of a pair
+    contrast : how fast the price falls with the distance of descriptors
+    """
     n_labels = expected.shape[1]
     pair = np.float32(price) * (1 - np.eye(n_labels, dtype=np.float32))
     return Crf(np.ones(n_labels, np.float32), np.zeros(n_labels, np.float32), pair, contrast, expected)
@@ -65,7 +72,15 @@ def potts(expected: Float32, price: float = 0.1, contrast: float = 3.0) -> Crf:
 def learn_crf(
     start: Crf, examples: Sequence[Example], recipe: CrfRecipe, advance: Callable[[int], None] = lambda _: None
 ) -> Crf:
-    """The model after all rounds, averaged over the second half of them; `advance` is told of every round."""
+    """Learn from examples. Returns the model averaged over the second half of the rounds.
+
+    Parameters
+    ----------
+    start : the hand-set model
+    examples : labelled videos
+    recipe : settings
+    advance : called with 1 for each round
+    """
     prior = sum(example.truth.sum(axis=0) for example in examples)
     rarity = (prior.max() / np.maximum(prior, 1)) ** recipe.balance
     rarity = rarity / (rarity * prior).sum() * prior.sum()
@@ -83,11 +98,12 @@ def learn_crf(
 
 
 def _subgradient(crf: Crf, example: Example, rarity: Float64) -> Float64:
-    """Of the hinge loss of one video, a labelled voxel's worth."""
+    """Subgradient of the hinge loss of one video, per supervoxel."""
     problem = make_potentials(crf, example.evidence, example.graph)
-    truth, sizes = example.truth, importance(example.graph.sizes)
+    truth = example.truth
+    sizes = importance(example.graph.sizes)
     labelled = truth.sum(axis=1, keepdims=True)
-    # To look for wrong labels that cost little, the right ones are charged with what they would have saved.
+    # The most violating labelling minimises energy less loss: right labels are charged with the loss they avoid.
     charge = (truth * rarity / np.maximum(labelled, 1) * sizes[:, None]).astype(np.float32)
     violating = expand(replace(problem, unary=problem.unary + charge))
     wrong = (truth < truth.max(axis=1, keepdims=True)) & (labelled > 0)
@@ -97,13 +113,14 @@ def _subgradient(crf: Crf, example: Example, rarity: Float64) -> Float64:
 
 
 def _features(crf: Crf, problem: Problem, example: Example, labels: Int32) -> Float64:
-    """What the energy of a labelling is linear in: unary weights, biases, pairs."""
+    """Derivatives of the energy of a labelling by the parameters: unary weights, biases, pairs."""
     n_labels = problem.n_labels
     sizes = importance(example.graph.sizes)
     log_p = -np.log(np.maximum(example.evidence.probabilities[np.arange(len(labels)), labels], LEAST))
     weights = np.bincount(labels, sizes * log_p, n_labels)
     biases = np.bincount(labels, sizes, n_labels)
-    first, second = labels[problem.edges[:, 0]], labels[problem.edges[:, 1]]
+    first = labels[problem.edges[:, 0]]
+    second = labels[problem.edges[:, 1]]
     prices = crf.pair[first, second]
     paid = np.divide(edge_energies(problem, labels), prices, out=np.zeros(len(prices)), where=prices > 0)
     pairs = np.bincount(first * n_labels + second, paid, n_labels**2).reshape(n_labels, n_labels)
@@ -119,13 +136,15 @@ def _with_figures(crf: Crf, figures: Float64) -> Crf:
     n_labels = len(crf.pair)
     pair = np.zeros((n_labels, n_labels), np.float32)
     pair[np.triu_indices(n_labels, 1)] = figures[2 * n_labels :]
-    weight, bias = figures[:n_labels].astype(np.float32), figures[n_labels : 2 * n_labels].astype(np.float32)
+    weight = figures[:n_labels].astype(np.float32)
+    bias = figures[n_labels : 2 * n_labels].astype(np.float32)
     return replace(crf, unary_weight=weight, unary_bias=bias, pair=pair + pair.T)
 
 
 def _allowed(figures: Float64, n_labels: int) -> Float64:
-    """Weights that trust H at least a little, and prices that are not rewards."""
+    """Parameters projected to what is allowed: positive unary weights, and prices that are not rewards."""
     least = np.full(len(figures), 1e-3)
-    least[:n_labels], least[n_labels : 2 * n_labels] = 0.1, -np.inf
+    least[:n_labels] = 0.1
+    least[n_labels : 2 * n_labels] = -np.inf
     allowed: Float64 = np.maximum(figures, least)
     return allowed

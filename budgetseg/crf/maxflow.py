@@ -4,10 +4,11 @@ Two trees grow along arcs with room left: nodes that the source still reaches, a
 Where they touch, flow goes from root to root; nodes cut off by a full arc look for a new parent in their tree, and
 leave it if there is none. Timestamps and distances make that search short, as in the paper.
 
-Two differences. Flow between neighbours goes first, without a tree. And if only few nodes have anything left to send
-then, the sink's tree stays away: nearly all nodes could drain, and it would cover the graph for nothing.
+There are two differences to the paper. Flow between neighbours is sent first, without a tree. And if only few nodes
+have anything left to send then, there is no tree of the sink: nearly all nodes could drain, and it would cover the
+graph for nothing.
 
-Capacities are whole numbers, so nothing is lost to rounding and every path takes something off: the end is certain.
+Capacities are whole numbers, so nothing is lost to rounding, every path sends something, and the algorithm ends.
 The nodes left in the source's tree are the smallest source side of all minimum cuts, which is unique: it does not
 depend on the order of the paths, nor on the flow to begin with.
 """
@@ -22,23 +23,26 @@ from budgetseg.types import Bool, Int32, Int64, UInt8
 
 __all__ = ["SOURCE", "Search", "make_search", "min_cut", "saturate"]
 
-_ROOT, _ORPHAN, _NONE = -1, -2, -3  # what a parent can be other than an arc
+# what a parent can be other than an arc
+_ROOT = -1
+_ORPHAN = -2
+_NONE = -3
 _FREE, SOURCE, _SINK = range(3)  # whose tree a node is in
-_MANY = 0.1  # of all nodes have something to send: from there on two trees are faster than one
+_MANY = 0.1  # share of nodes that have something to send from which two trees are faster than one
 _READ, _WRITE, _WAITING, _ORPHANS, _NOW = range(5)  # places in `Search.cursor`
 
 
 class Search(NamedTuple):
-    """Working memory of a search on N nodes; nothing in it outlives a call except whose tree a node is in.
+    """Working memory of a search on N nodes. Only `side` is valid after a call.
 
     Attributes
     ----------
-    side : (N,) uint8, whose tree a node is in
+    side : (N,) uint8, the tree that a node is in
     parent : (N,) int32, the arc to the parent in the tree, or one of the codes above
-    stamp : (N,) int32, when the distance was last known to be right
-    distance : (N,) int32, nodes between here and the terminal
-    queue : (N,) int32, a ring of nodes whose arcs must be looked at
-    queued : (N,) bool, what is in it
+    stamp : (N,) int32, time at which the distance was last known to be right
+    distance : (N,) int32, number of nodes between a node and the terminal
+    queue : (N,) int32, ring buffer of nodes whose arcs must be visited
+    queued : (N,) bool, whether a node is in the queue
     orphans : (N,) int32, a stack
     cursor : (5,) int64, places in queue and stack, and the time
     """
@@ -54,8 +58,9 @@ class Search(NamedTuple):
 
 
 def make_search(n_nodes: int) -> Search:
-    """Memory for searches on graphs with this many nodes."""
-    side, queued = np.zeros(n_nodes, np.uint8), np.zeros(n_nodes, np.bool_)
+    """Working memory for searches on graphs with n_nodes nodes."""
+    side = np.zeros(n_nodes, np.uint8)
+    queued = np.zeros(n_nodes, np.bool_)
     parent, stamp, distance, queue, orphans = (np.zeros(n_nodes, np.int32) for _ in range(5))
     return Search(side, parent, stamp, distance, queue, queued, orphans, np.zeros(5, np.int64))
 
@@ -69,7 +74,8 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
     there, back : (E,) int64, capacities from the first end to the second, and from the second to the first
     excess : (N,) int64, capacity from the source where positive, to the sink where negative
     """
-    n, incidence = len(excess), find_incidence(len(excess), edges)
+    n = len(excess)
+    incidence = find_incidence(len(excess), edges)
     arcs = make_arcs(edges, incidence, breadth_first(incidence))
     room = np.empty(2 * len(edges), np.int64)
     room[arcs.arc] = np.where(arcs.flipped, back[arcs.edge], there[arcs.edge])
@@ -84,11 +90,13 @@ def min_cut(edges: Int32, there: Int64, back: Int64, excess: Int64) -> tuple[int
 
 @kernel
 def saturate(arcs: Arcs, room: Int64, excess: Int64, search: Search) -> int:
-    """Send as much as possible through the graph; room (2E,) and excess (N,) become what is left of them.
+    """Send as much flow as possible through the graph, in place: room (2E,) and excess (N,) become what is left.
 
-    Returns what the source could not get rid of. Nodes on its side of the cut have `search.side` SOURCE.
+    Returns the excess that could not be sent. Nodes on the source side of the cut have `search.side` SOURCE.
     """
-    cursor, queue, n = search.cursor, search.queue, len(excess)
+    cursor = search.cursor
+    queue = search.queue
+    n = len(excess)
     _start(arcs, room, excess, search)
     while cursor[_WAITING] > 0:
         node = queue[cursor[_READ]]
@@ -105,7 +113,7 @@ def saturate(arcs: Arcs, room: Int64, excess: Int64, search: Search) -> int:
 
 @kernel
 def _start(arcs, room, excess, search):  # type: ignore[no-untyped-def]
-    """Empty trees, flow between neighbours, and the roots."""
+    """Empty the trees, send flow between neighbours, and plant the roots."""
     search.cursor[:] = 0
     search.side[:] = _FREE
     search.parent[:] = _NONE
@@ -140,14 +148,16 @@ def _drain(node, first, head, sister, room, excess):  # type: ignore[no-untyped-
 @kernel
 def _plant(node, side, search):  # type: ignore[no-untyped-def]
     """Make a node a root."""
-    search.side[node], search.parent[node] = side, _ROOT
-    search.stamp[node], search.distance[node] = 0, 1
+    search.side[node] = side
+    search.parent[node] = _ROOT
+    search.stamp[node] = 0
+    search.distance[node] = 1
     _wait(node, search.queue, search.queued, search.cursor)
 
 
 @inlined
 def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
-    """Put a node at the end of the queue unless it is in it."""
+    """Append a node to the queue unless it is in it."""
     if not queued[node]:
         queued[node] = True
         queue[cursor[_WRITE]] = node
@@ -157,10 +167,19 @@ def _wait(node, queue, queued, cursor):  # type: ignore[no-untyped-def]
 
 @kernel
 def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
-    """Take what a node of a tree reaches into it, and send flow where that leads to the other terminal."""
-    sides, parent, stamp, distance = search.side, search.parent, search.stamp, search.distance
-    queue, queued, cursor, head, sister = search.queue, search.queued, search.cursor, arcs.head, arcs.sister
-    arc, end, side = arcs.first[node], arcs.first[node + 1], sides[node]
+    """Add the nodes that a node of a tree reaches to the tree, and send flow where they lead to the other terminal."""
+    sides = search.side
+    parent = search.parent
+    stamp = search.stamp
+    distance = search.distance
+    queue = search.queue
+    queued = search.queued
+    cursor = search.cursor
+    head = arcs.head
+    sister = arcs.sister
+    arc = arcs.first[node]
+    end = arcs.first[node + 1]
+    side = sides[node]
     while arc < end:
         outward = arc if side == SOURCE else sister[arc]
         if room[outward] <= 0:
@@ -169,10 +188,14 @@ def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
         other = head[arc]
         if sides[other] == side:
             if stamp[other] <= stamp[node] and distance[other] > distance[node] + 1:
-                parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
+                parent[other] = sister[arc]
+                stamp[other] = stamp[node]
+                distance[other] = distance[node] + 1
         elif sides[other] == _FREE and excess[other] >= 0:
             sides[other] = side
-            parent[other], stamp[other], distance[other] = sister[arc], stamp[node], distance[node] + 1
+            parent[other] = sister[arc]
+            stamp[other] = stamp[node]
+            distance[other] = distance[node] + 1
             _wait(other, queue, queued, cursor)
         else:  # in the other tree, or free and able to drain where the sink has no tree
             _augment(outward, arcs, room, excess, search)
@@ -185,9 +208,13 @@ def _grow(node, arcs, room, excess, search):  # type: ignore[no-untyped-def]
 
 @kernel
 def _augment(bridge, arcs, room, excess, search):  # type: ignore[no-untyped-def]
-    """Send what fits from root to root over an arc between the trees; full arcs leave orphans."""
-    parent, head, sister = search.parent, arcs.head, arcs.sister
-    flow, source, sink = room[bridge], head[sister[bridge]], head[bridge]
+    """Send as much flow as fits from root to root over an arc between the trees; full arcs leave orphans."""
+    parent = search.parent
+    head = arcs.head
+    sister = arcs.sister
+    flow = room[bridge]
+    source = head[sister[bridge]]
+    sink = head[bridge]
     while parent[source] >= 0:
         flow = min(flow, room[sister[parent[source]]])
         source = head[parent[source]]
@@ -209,8 +236,10 @@ def _augment(bridge, arcs, room, excess, search):  # type: ignore[no-untyped-def
 
 @inlined
 def _send(node, flow, side, arcs, room, search):  # type: ignore[no-untyped-def]
-    """Send flow along the way between a node and its root."""
-    parent, head, sister = search.parent, arcs.head, arcs.sister
+    """Send flow along the path between a node and its root."""
+    parent = search.parent
+    head = arcs.head
+    sister = arcs.sister
     while parent[node] >= 0:
         up = parent[node]
         along = sister[up] if side == SOURCE else up
@@ -230,44 +259,59 @@ def _orphan(node, parent, orphans, cursor):  # type: ignore[no-untyped-def]
 
 @kernel
 def _adopt_all(arcs, room, search):  # type: ignore[no-untyped-def]
-    """A new parent for every orphan, or its release from the tree; those nearest to the terminals first."""
-    sides, parent, stamp, distance = search.side, search.parent, search.stamp, search.distance
-    first, head, sister, orphans, cursor = arcs.first, arcs.head, arcs.sister, search.orphans, search.cursor
+    """Find a new parent for every orphan, or release it from its tree; those nearest to the terminals first."""
+    sides = search.side
+    parent = search.parent
+    stamp = search.stamp
+    distance = search.distance
+    first = arcs.first
+    head = arcs.head
+    sister = arcs.sister
+    orphans = search.orphans
+    cursor = search.cursor
     cursor[_NOW] += 1
     while cursor[_ORPHANS] > 0:
         cursor[_ORPHANS] -= 1
         node = orphans[cursor[_ORPHANS]]
-        side, best, nearest = sides[node], _NONE, np.int32(2**31 - 1)
+        side = sides[node]
+        best = _NONE
+        nearest = np.int32(2**31 - 1)
         for arc in range(first[node], first[node + 1]):
             inward = sister[arc] if side == SOURCE else arc
             if sides[head[arc]] == side and room[inward] > 0:
                 away = _distance(head[arc], head, parent, stamp, distance, cursor[_NOW])
                 if 0 <= away < nearest:
-                    best, nearest = arc, away
+                    best = arc
+                    nearest = away
         parent[node] = best
         if best != _NONE:
-            stamp[node], distance[node] = cursor[_NOW], nearest + 1
+            stamp[node] = cursor[_NOW]
+            distance[node] = nearest + 1
         else:
             _release(node, arcs, room, search)
 
 
 @kernel
 def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-untyped-def]
-    """Distance to the terminal, -1 if the way up ends at an orphan; noted for all nodes on the way."""
-    at, away = node, 0
+    """Distance to the terminal, -1 if the path ends at an orphan; it is stored for all nodes on the path."""
+    at = node
+    away = 0
     while stamp[at] != now:
         if parent[at] == _ORPHAN:
             return -1
         away += 1
         if parent[at] == _ROOT:
-            stamp[at], distance[at] = now, 1
+            stamp[at] = now
+            distance[at] = 1
             away -= 1
             break
         at = head[parent[at]]
     away += distance[at]
-    at, left = node, away
+    at = node
+    left = away
     while stamp[at] != now:
-        stamp[at], distance[at] = now, left
+        stamp[at] = now
+        distance[at] = left
         left -= 1
         at = head[parent[at]]
     return away
@@ -275,9 +319,13 @@ def _distance(node, head, parent, stamp, distance, now):  # type: ignore[no-unty
 
 @kernel
 def _release(node, arcs, room, search):  # type: ignore[no-untyped-def]
-    """Children of a node that leaves its tree become orphans, and who could take it back looks again."""
-    sides, parent, queue, queued = search.side, search.parent, search.queue, search.queued
-    orphans, cursor = search.orphans, search.cursor
+    """Take a node out of its tree: its children become orphans, and nodes that could reach it are queued."""
+    sides = search.side
+    parent = search.parent
+    queue = search.queue
+    queued = search.queued
+    orphans = search.orphans
+    cursor = search.cursor
     for arc in range(arcs.first[node], arcs.first[node + 1]):
         other = arcs.head[arc]
         if sides[other] == sides[node]:

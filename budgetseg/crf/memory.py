@@ -1,4 +1,4 @@
-"""What inference keeps between runs: the graph, arrays of the right size, flow that is nearly right for the next."""
+"""What inference keeps between runs: the graph, arrays, and flow that is nearly right for the next run."""
 
 import numpy as np
 
@@ -11,20 +11,20 @@ from budgetseg.types import Bool, Float64, Int32
 
 __all__ = ["Memory"]
 
-_MANY = 0.1  # of all edges have changed: from there on new graphs of the moves take less time than revised ones
+_MANY = 0.1  # share of changed edges from which new graphs of the moves take less time than revised ones
 
 
 class Memory:
     """Working memory for problems on one graph at a time, and for one thread at a time.
 
-    It makes later runs faster and never changes what they find. Given a problem on another graph, it starts anew.
+    It makes later runs faster and never changes their results. For a problem on another graph it starts anew.
 
     Attributes
     ----------
     incidence : the edges at each node
-    order : (N,) int32, all nodes breadth first
-    search : of the max-flow, once a problem was taken
-    moves : graphs of the moves, as the last run has left them, once a problem was taken
+    order : (N,) int32, all nodes in breadth-first order
+    search : of the max-flow; exists after `take`
+    moves : graphs of the moves, as the last run has left them; exists after `take`
     """
 
     incidence: Incidence
@@ -41,10 +41,11 @@ class Memory:
         self._messages: Float64 | None = None
 
     def fit(self, problem: Problem) -> "Memory":
-        """Itself, ready for the graph of a problem."""
+        """Make the memory ready for the graph of a problem. Returns the memory."""
         size = (problem.n_nodes, problem.n_labels)
         if self._size != size or not np.array_equal(self._edges, problem.edges):
-            self._edges, self._size = problem.edges.copy(), size
+            self._edges = problem.edges.copy()
+            self._size = size
             self.incidence = find_incidence(problem.n_nodes, problem.edges)
             self.order = breadth_first(self.incidence)
             self._arcs = self._terms = self._messages = None
@@ -52,23 +53,32 @@ class Memory:
 
     @property
     def arcs(self) -> Arcs:
-        """The graph, renumbered; made when it is first asked for."""
+        """The graph, renumbered; it is made on first use."""
         if self._arcs is None:
             self._arcs = make_arcs(self._edges, self.incidence, self.order)
         return self._arcs
 
     def take(self, problem: Problem, free: Bool, scale: float) -> Terms:
-        """A problem in the order of the arcs; the graphs of the moves are made, or revised, to be those of it."""
+        """The terms of a problem, in the order of the arcs. Graphs of the moves are made for it, or revised.
+
+        Parameters
+        ----------
+        problem : on the graph of this memory
+        free : (N,) bool, nodes that may change their label
+        scale : of energies, see `scale_of`
+        """
         nodes = whole_unary(problem, scale), reaches(problem, spreads(problem, scale)), free
-        terms, old = make_terms(problem, nodes, self.arcs, scale), self._terms
+        terms = make_terms(problem, nodes, self.arcs, scale)
+        old = self._terms
         changed = None if old is None or scale != self._scale else changed_edges(old, terms, self.arcs)
         if old is None or changed is None or len(changed) > _MANY * len(problem.edges):
             self.moves = make_moves(problem.n_labels, problem.n_nodes, len(problem.edges))
             self.search = make_search(problem.n_nodes)
         else:
             revise(self.arcs, old, terms, changed, self.moves)
-        # A copy of the factors: whoever owns them may write to them before the next run.
-        self._scale, self._terms = scale, terms._replace(factors=terms.factors.copy())
+        # A copy of the factors, since the caller may write to them before the next run.
+        self._scale = scale
+        self._terms = terms._replace(factors=terms.factors.copy())
         return terms
 
     def messages(self) -> Float64:

@@ -1,4 +1,4 @@
-"""What inference minimises: one energy per node and label, one table per edge."""
+"""The problem that inference minimises: an energy for each node and label, and a table for each edge."""
 
 from dataclasses import dataclass, replace
 
@@ -14,12 +14,14 @@ __all__ = ["Problem", "check_labels", "edge_energies", "energy", "make_problem",
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A pairwise energy: unaries of the labels that nodes have, and for every edge with a and b at its ends.
+    """A pairwise energy.
+
+    It is the sum of the unaries of all labels and, for every edge e with labels a and b at its ends, of
 
         weight[e] · tables[table_of[e], a, b] · factors[factor_of[e, 0], a] · factors[factor_of[e, 1], b]
 
-    Potts is a single table; a table of its own for every edge is K = E with weight 1. Factors make many tables of few
-    numbers. Letters: N nodes, L labels, E edges, K tables, F rows of factors.
+    A Potts model has a single table; with a table for every edge, K = E and weights are 1. Factors make many tables
+    from few numbers. Letters: N nodes, L labels, E edges, K tables, F rows of factors.
 
     Attributes
     ----------
@@ -27,8 +29,8 @@ class Problem:
     edges : (E, 2) int32, two different nodes each
     tables : (K, L, L) float32, rows are labels of the first end, columns of the second
     table_of : (E,) int32, the table of each edge
-    weight : (E,) float32, what the table of each edge is multiplied with
-    factors : (F, L) float32, not negative; what rows or columns of a table are multiplied with, all one in the first
+    weight : (E,) float32, factor on the table of each edge
+    factors : (F, L) float32, not negative; factors on rows or columns of a table; the first row is all one
     factor_of : (E, 2) int32, the factors of the rows and of the columns of each edge's table
     """
 
@@ -42,12 +44,12 @@ class Problem:
 
     @property
     def n_nodes(self) -> int:
-        """N."""
+        """Number of nodes, N."""
         return int(self.unary.shape[0])
 
     @property
     def n_labels(self) -> int:
-        """L."""
+        """Number of labels, L."""
         return int(self.unary.shape[1])
 
 
@@ -58,9 +60,9 @@ def make_problem(
     table_of: ArrayLike | None = None,
     weight: ArrayLike | None = None,
 ) -> Problem:
-    """A problem from anything like arrays, checked; arrays that are as they should be are not copied.
+    """A checked problem from array-likes. Arrays of the right type and layout are not copied.
 
-    Without `table_of` there is one table for all edges, or one for each; without `weight` all weights are 1.
+    Without `table_of` there must be one table for all edges, or one for each; without `weight` all weights are 1.
     """
     ends = np.ascontiguousarray(np.asarray(edges).reshape(-1, 2), dtype=np.int32)
     stack = np.ascontiguousarray(tables, dtype=np.float32)
@@ -82,7 +84,9 @@ def make_problem(
 
 
 def _check(problem: Problem) -> None:
-    unary, edges, tables = problem.unary, problem.edges, problem.tables
+    unary = problem.unary
+    edges = problem.edges
+    tables = problem.tables
     if unary.ndim != 2 or 0 in unary.shape:
         raise UsageError(f"unary must be (N, L) with at least one node and one label. Got {unary.shape}")
     n_nodes, n_labels = unary.shape
@@ -107,7 +111,7 @@ def _check(problem: Problem) -> None:
 
 
 def check_labels(problem: Problem, labels: ArrayLike) -> Int32:
-    """A copy of a labelling, (N,) int32, if it is one of this problem."""
+    """A copy of a labelling, (N,) int32; UsageError if it does not fit the problem."""
     checked = np.array(labels, dtype=np.int32)
     if checked.shape != (problem.n_nodes,):
         raise UsageError(f"a labelling must have one label for each of {problem.n_nodes} nodes. Got {checked.shape}")
@@ -122,7 +126,7 @@ def energy(problem: Problem, labels: Int32) -> float:
 
 
 def edge_energies(problem: Problem, labels: Int32) -> Float64:
-    """Energy of every edge under a labelling (N,)."""
+    """Energy of every edge, (E,) float64, for a labelling (N,)."""
     pairs = problem.tables, problem.table_of, problem.factors, problem.factor_of
     found: Float64 = _edge_energies(problem.edges, problem.weight, *pairs, np.asarray(labels))
     return found
@@ -132,10 +136,10 @@ def without_factors(problem: Problem) -> Problem:
     """The same problem, with a table of its own for every edge that has factors."""
     factored = np.flatnonzero(problem.factor_of.any(axis=1))
     rows, columns = problem.factors[problem.factor_of[factored]].transpose(1, 0, 2)
-    own = problem.tables[problem.table_of[factored]] * rows[:, :, None] * columns[:, None, :]
+    new_tables = problem.tables[problem.table_of[factored]] * rows[:, :, None] * columns[:, None, :]
     table_of = problem.table_of.copy()
     table_of[factored] = len(problem.tables) + np.arange(len(factored))
-    tables = np.concatenate([problem.tables, own])
+    tables = np.concatenate([problem.tables, new_tables])
     return replace(
         problem,
         tables=tables,
@@ -157,7 +161,8 @@ def _unaries(unary, labels):  # type: ignore[no-untyped-def]
 def _edge_energies(edges, weight, tables, table_of, factors, factor_of, labels):  # type: ignore[no-untyped-def]
     found = np.empty(len(edges))
     for e in range(len(edges)):
-        a, b = labels[edges[e, 0]], labels[edges[e, 1]]
+        a = labels[edges[e, 0]]
+        b = labels[edges[e, 1]]
         both = np.float64(factors[factor_of[e, 0], a]) * np.float64(factors[factor_of[e, 1], b])
         found[e] = np.float64(weight[e]) * np.float64(tables[table_of[e], a, b]) * both
     return found

@@ -1,4 +1,4 @@
-"""A problem in the order of its arcs, counted in whole numbers."""
+"""A problem in the order of its arcs, with energies in whole numbers."""
 
 import math
 from typing import NamedTuple
@@ -28,29 +28,29 @@ __all__ = [
 ]
 
 THERE, BACK, EARLY, LATE = range(4)
-"""What is in `Terms.place`."""
-_RANGE = 2.0**50  # no sum of whole-number energies leaves it, so that double precision adds them exactly
-_COARSE = 1.5 * 2.0**52
-_STEP = 8  # powers of two: a slightly different problem should have the same scale
+"""Columns of `Terms.place`."""
+_RANGE = 2.0**50  # bound of all sums of whole-number energies, so that double precision adds them exactly
+_COARSE = 1.5 * 2.0**52  # doubles of this size are 1 apart: adding and subtracting it rounds to a whole number
+_STEP = 8  # scales are powers of 2 ** this: a slightly different problem should have the same scale
 
 
 class Terms(NamedTuple):
-    """N nodes, E edges, L labels, K tables, F rows of factors.
+    """A problem of N nodes, E edges, L labels, K tables, F rows of factors.
 
-    If its earlier node has label a and its later one b, the energy of edge k is, but for rounding,
+    If the earlier node of edge k has label a and the later one b, the energy of the edge is, except for rounding,
 
         weight[k] · values[place[k, THERE] + a · L + b] · factors[place[k, EARLY] + a] · factors[place[k, LATE] + b]
 
     Attributes
     ----------
     unary : (N, L) float64, whole numbers
-    reach : (N,) float64, the most that a node's edges can win by any change of its label
-    free : (N,) bool, whether a node might come to take another label than it had at first
-    values : (2K·L·L,) float32, the tables of the problem, then the same turned around
-    factors : (F·L,) float32, those of the problem
-    place : (E, 4) int64, where the table of an edge begins of which rows are labels of the earlier node, where the one
-        of which they are labels of the later, and where the factors of the earlier and of the later begin
-    weight : (E,) float64, times the scale
+    reach : (N,) float64, the most that a node's edges can gain by any change of its label
+    free : (N,) bool, whether a node might take another label than its first one
+    values : (2K·L·L,) float32, the tables of the problem, then the same tables transposed
+    factors : (F·L,) float32, the factors of the problem
+    place : (E, 4) int64, for each edge, where four things begin: the table whose rows are labels of the earlier node,
+        the table whose rows are labels of the later one, and the factors of the earlier and of the later node
+    weight : (E,) float64, weights times the scale
     """
 
     unary: Float64
@@ -63,7 +63,7 @@ class Terms(NamedTuple):
 
 
 def scale_of(problem: Problem) -> float:
-    """The power of two that makes energies whole numbers, about as fine as their sum allows."""
+    """The power of two that energies are multiplied with before rounding, about as large as their sum allows."""
     bound = problem.unary.size * _largest(problem.unary)
     dearest = _largest(problem.tables) * _largest(problem.factors) ** 2
     bound += 4 * dearest * float(np.abs(problem.weight).sum(dtype=np.float64))
@@ -75,38 +75,49 @@ def _largest(values: Float32) -> float:
 
 
 def whole_unary(problem: Problem, scale: float) -> Float64:
-    """Unaries in whole numbers, (N, L)."""
+    """Unaries times the scale, rounded to whole numbers, (N, L) float64."""
     found = np.empty(problem.unary.shape)
     _whole(problem.unary, scale, found)
     return found
 
 
 def make_terms(problem: Problem, nodes: tuple[Float64, Float64, Bool], arcs: Arcs, scale: float) -> Terms:
-    """A problem as its moves need it, with unary, reach and free of all nodes, in the order of the problem."""
-    place, weight = np.empty((len(arcs.edge), 4), np.int64), np.empty(len(arcs.edge))
+    """The terms of a problem.
+
+    Parameters
+    ----------
+    problem : to minimise
+    nodes : unary, reach and free of all nodes, in the order of the problem
+    arcs : of the nodes that take part
+    scale : of energies
+    """
+    place = np.empty((len(arcs.edge), 4), np.int64)
+    weight = np.empty(len(arcs.edge))
     edges = problem.table_of, problem.factor_of, problem.weight
     _place(*edges, arcs.edge, arcs.flipped, problem.tables.shape, scale, place, weight)
-    values, factors = both_ways(problem.tables), problem.factors.reshape(-1)
+    values = both_ways(problem.tables)
+    factors = problem.factors.reshape(-1)
     unary, reach, free = nodes
-    own = unary.take(arcs.order, axis=0), reach[arcs.order], free[arcs.order]
-    return Terms(*own, values, factors, place, weight)
+    ordered = unary.take(arcs.order, axis=0), reach[arcs.order], free[arcs.order]
+    return Terms(*ordered, values, factors, place, weight)
 
 
 def both_ways(tables: Float32) -> Float32:
-    """Tables (K, L, L) and the same turned around, (2K·L·L,)."""
+    """Tables (K, L, L), followed by the same tables transposed, (2K·L·L,)."""
     return np.concatenate([tables.reshape(-1), tables.transpose(0, 2, 1).reshape(-1)])
 
 
 def spreads(problem: Problem, scale: float) -> Float64:
-    """The most that the energy of an edge changes by, in whole numbers, (E,)."""
+    """The most that the energy of each edge can change, in whole numbers, (E,) float64."""
     tables = problem.tables.max(axis=(1, 2), initial=0) - problem.tables.min(axis=(1, 2), initial=0)
-    found, own = np.empty(len(problem.edges)), (problem.table_of, problem.factor_of, problem.weight)
-    _spread(*own, tables, problem.factors, scale, np.zeros(len(problem.factors)), found)
+    found = np.empty(len(problem.edges))
+    edges = problem.table_of, problem.factor_of, problem.weight
+    _spread(*edges, tables, problem.factors, scale, np.zeros(len(problem.factors)), found)
     return found
 
 
 def reaches(problem: Problem, spread: Float64) -> Float64:
-    """Sum of what the energies of a node's edges change by, (N,)."""
+    """The most that the energies of all edges of a node can change together, (N,) float64."""
     found = np.zeros(problem.n_nodes)
     _sum(problem.edges, spread, found)
     return found
@@ -114,21 +125,21 @@ def reaches(problem: Problem, spread: Float64) -> Float64:
 
 @inlined
 def whole(energy):  # type: ignore[no-untyped-def]
-    """The nearest whole number: adding rounds where doubles of that size lie one apart; in vector code, unlike rint."""
+    """The nearest whole number: a sum near _COARSE is rounded to one. Unlike rint, this becomes vector code."""
     return energy + _COARSE - _COARSE
 
 
 @kernel
 def add_costs(costs, weight, row, factors, factor):  # type: ignore[no-untyped-def]
-    """Add what an edge charges each label of a node, from its table's row for the label of the other end.
+    """Add the energy of an edge for each label of a node to `costs`, in place.
 
     Parameters
     ----------
-    costs : (L,) float64, to which it is added
+    costs : (L,) float64
     weight : of the edge, times the scale
-    row : (L,) float32
+    row : (L,) float32, of the edge's table, for the label of the other end
     factors : (L,) float32, of the node
-    factor : of the other end's label
+    factor : of the label of the other end
     """
     for label in range(len(costs)):
         costs[label] += whole(weight * row[label] * (np.float64(factors[label]) * np.float64(factor)))
@@ -162,7 +173,8 @@ def _sum(edges, values, found):  # type: ignore[no-untyped-def]
 def _place(table_of, factor_of, weight, edge, flipped, shape, scale, place, scaled):  # type: ignore[no-untyped-def]
     n_tables, n_labels, _ = shape
     for k in range(len(edge)):
-        e, turned = edge[k], 1 if flipped[k] else 0
+        e = edge[k]
+        turned = 1 if flipped[k] else 0
         place[k, THERE] = (table_of[e] + turned * n_tables) * n_labels * n_labels
         place[k, BACK] = (table_of[e] + (1 - turned) * n_tables) * n_labels * n_labels
         place[k, EARLY] = factor_of[e, turned] * n_labels
@@ -171,7 +183,7 @@ def _place(table_of, factor_of, weight, edge, flipped, shape, scale, place, scal
 
 
 def changed_edges(old: Terms, new: Terms, arcs: Arcs) -> Int64:
-    """Edges whose energies differ, or of which an end is free that was not, or is not any more; in order."""
+    """Numbers of the edges whose energies differ, or of which an end is free in one problem only; in order."""
     if len(old.values) != len(new.values) or len(old.factors) != len(new.factors):
         return np.arange(len(new.weight))
     n_labels = new.unary.shape[1]

@@ -1,4 +1,4 @@
-"""Datasets: labelled videos in splits, read from the layouts in which they are published."""
+"""Datasets: labelled videos in splits, read from the file layouts in which they are published."""
 
 from budgetseg.datasets.core import Dataset, LabelledVideo, Problem, SeenFrame
 from budgetseg.datasets.registry import DATASETS, DatasetEntry, open_dataset

@@ -23,13 +23,15 @@ from budgetseg.errors import DatasetError
 __all__ = ["Still", "open_camvid", "open_camvid_original", "published_split", "runs"]
 
 RATE_HZ = 30.0
+"""Frame rate of the recording."""
 GAP = 1.5
-"""A step of more than so many usual steps is a gap."""
+"""A step of more than this many usual steps is a gap."""
 
-ORIGINAL_FRAMES, ORIGINAL_LABELS = "701_StillsRaw_full", "LabeledApproved_full"
+ORIGINAL_FRAMES = "701_StillsRaw_full"
+ORIGINAL_LABELS = "LabeledApproved_full"
 
 _NAME = re.compile(r"(?P<sequence>.+)_f?(?P<number>\d+)")
-_LAST = 10**6
+_LAST = 10**6  # larger than any frame number
 _PUBLISHED = (
     ("train", "0001TP", 0, 8549),
     ("test", "0001TP", 8550, _LAST),
@@ -42,7 +44,7 @@ _PUBLISHED = (
 """The split of SegNet: frames of a sequence from one number to another, both included."""
 
 _SELECTION = ("0016E5", 390, 2400)
-"""The training sequence that choices are made on."""
+"""The training sequence that choices are made on: its name, and its first and last frame number."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,11 @@ def published_split(sequence: str, number: int) -> str | None:
 
 
 def runs(numbers: Sequence[int]) -> list[range]:
-    """Index ranges of frame numbers, ascending, that follow each other at one rate.
+    """Cut ascending frame numbers into index ranges without gaps, each at one rate.
 
     A gap is a step of more than 1.5 times the usual step, which is the median of the five around it. Where the rate
-    changes, the smaller usual step of the two sides counts: so a dense run is cut off from the one-second frames
-    before and after it, and keeps its own first and last frame.
+    changes, the smaller usual step of the two sides counts: a dense run is separated from the one-second frames before
+    and after it, and keeps its first and last frame.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def _to_video(run: Sequence[Still], read_labels: ReadLabels) -> FrameFiles:
 
 
 def _unpaired(frames: Path, labels: Path, suffix: str = "") -> list[Problem]:
-    """Frames without labels, labels without frames, and names that do not say which frame they are."""
+    """Problems: frames without labels, labels without frames, and names without a frame number."""
     framed = {path.stem + suffix: path for path in images_in(frames)}
     labelled = {path.stem: path for path in images_in(labels)}
     if bool(framed) != bool(labelled):

@@ -1,4 +1,4 @@
-"""Is a dataset sound? Every file is read once; what is wrong is listed, and never stops the rest."""
+"""Check a dataset: every file is read once, and all problems are listed; a problem does not stop the check."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,20 @@ from budgetseg.types import IGNORE, Int64, UInt8
 __all__ = ["CheckReport", "SplitReport", "check", "n_frames"]
 
 _Counts = dict[str, Int64 | None]
-"""Source of a frame → its pixels of each class and, last, those ignored, (L + 1,); None without readable labels."""
+"""Maps the source of a frame to its number of pixels of each class and, last, of ignored ones, (L + 1,); None without
+readable labels."""
 
 
 @dataclass(frozen=True)
 class SplitReport:
-    """What a split holds.
+    """The contents of a split.
 
     Attributes
     ----------
     split : its name
-    n_videos, n_frames, n_labelled : videos, their frames, and those with labels that can be read
-    pixels : labelled pixels of each class
-    n_ignored : pixels of labelled frames that have no class
+    n_videos, n_frames, n_labelled : numbers of videos, of their frames, and of frames with readable labels
+    pixels : number of labelled pixels of each class
+    n_ignored : number of pixels of labelled frames that have no class
     """
 
     split: str
@@ -36,12 +37,12 @@ class SplitReport:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What a dataset holds, and what is wrong with it.
+    """The contents of a dataset, and its problems.
 
     Attributes
     ----------
     dataset : its name
-    splits : one report per split that is there
+    splits : a report for each existing split
     problems : every file that is missing, unreadable, of another size, or with an unknown index
     """
 
@@ -51,17 +52,17 @@ class CheckReport:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
 
 def n_frames(dataset: Dataset) -> int:
-    """Frames that `check` will read: those of all splits, each once."""
+    """Number of frames that `check` reads: those of all splits, each once."""
     return len({source for split in dataset.splits for video in dataset.videos(split) for source in video.sources()})
 
 
 def check(dataset: Dataset, advance: Callable[[int], None] = lambda _: None) -> CheckReport:
-    """Read every frame and label of a dataset once; `advance` is told of every frame."""
+    """Read every frame and label of a dataset once; `advance` is called with 1 for each frame."""
     counts: _Counts = {}
     problems = list(dataset.problems())
     splits = []
@@ -73,7 +74,7 @@ def check(dataset: Dataset, advance: Callable[[int], None] = lambda _: None) -> 
 
 
 def _read(video: LabelledVideo, counts: _Counts, n_classes: int, advance: Callable[[int], None]) -> Sequence[Problem]:
-    """Add the pixel counts of a video to `counts`, unless another split had all its frames; what is wrong with it."""
+    """Add the pixel counts of a video to `counts`, unless another split has all its frames. Returns its problems."""
     sources = video.sources()
     if sources and counts.keys() >= set(sources):
         return []
@@ -86,7 +87,7 @@ def _read(video: LabelledVideo, counts: _Counts, n_classes: int, advance: Callab
 
 
 def _count(labels: UInt8, n_classes: int) -> Int64:
-    """Pixels of each class, and last of those ignored, (L + 1,)."""
+    """Number of pixels of each class and, last, of ignored ones, (L + 1,)."""
     found = np.bincount(labels.ravel(), minlength=256)
     return np.append(found[:n_classes], found[IGNORE])
 

@@ -1,4 +1,4 @@
-"""A labelled video that lies on disk as one video file, with label files for some or all of its frames."""
+"""A labelled video stored as a video file, with label files for some or all of its frames."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,15 +20,15 @@ __all__ = ["VideoFile"]
 
 @dataclass(frozen=True, eq=False)
 class VideoFile(LabelledVideo):
-    """A video file, or the frames of it between two fractions; it is opened when its frames are asked for.
+    """A video file, or its frames between two fractions; it is opened when its frames are needed.
 
     Attributes
     ----------
     name : unique within the dataset
     path : the file
-    numbered : frame number in the file → label file, numbers ascending
-    read_labels : how a label file becomes class indices
-    span : first and last fraction of the frames that belong to the video
+    numbered : label file by frame number in the file, numbers ascending
+    read_labels : reads a label file to class indices
+    span : fractions of the frames at which the video begins and ends
     """
 
     name: str
@@ -48,7 +48,7 @@ class VideoFile(LabelledVideo):
         return tuple(number - self._range.start for number in self._label_files)
 
     def between(self, name: str, start: float, end: float) -> "VideoFile":
-        """The frames between two fractions of the file as a video of their own; a split frame goes to the first."""
+        """The frames between two fractions of the file as a video; a frame on the border goes to the first part."""
         return replace(self, name=name, span=(start, end))
 
     def video(self) -> Video:
@@ -64,14 +64,14 @@ class VideoFile(LabelledVideo):
         return labels
 
     def sources(self) -> tuple[str, ...]:
-        """File and frame number of each frame; none where the file cannot be read."""
+        """File and frame number of each frame; empty if the file cannot be read."""
         try:
             return tuple(f"{self.path}[{number}]" for number in self._range)
         except BudgetsegError:
             return ()
 
     def inspect(self) -> Iterator[SeenFrame]:
-        """Decode every frame and read its labels; a damaged file ends it with one last problem."""
+        """Decode every frame and read its labels; at damage in the file, a last item has the problem."""
         try:
             source = self._source()
             width, height = source.size
@@ -101,7 +101,7 @@ class VideoFile(LabelledVideo):
         return open_video(self.path, start=self._range.start, end=self._range.stop)
 
     def _beyond(self) -> tuple[Problem, ...]:
-        """Labels of frames that the file does not have."""
+        """Problems: labels of frames that the file does not have."""
         rule = f"no such frame, {self.path.name} has {self._n_in_file}; frames are numbered from 0"
         late = (path for number, path in self.numbered.items() if number >= self._n_in_file)
         return tuple(Problem(str(path), f"{path}: {rule}") for path in late)

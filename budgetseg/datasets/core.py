@@ -1,4 +1,4 @@
-"""The contract that every dataset reader fills: splits of labelled videos over one set of classes."""
+"""The contract of a dataset reader: splits of labelled videos with one set of classes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ __all__ = ["Dataset", "LabelledVideo", "Problem", "SeenFrame"]
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong with a dataset.
+    """An error in a dataset.
 
     Attributes
     ----------
-    path : the file or folder at fault
-    message : one line that names it, says what is wrong and what to do
+    path : the file or folder with the error
+    message : one line with the file, the error, and what to do
     """
 
     path: str
@@ -26,13 +26,13 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class SeenFrame:
-    """What reading one frame and its labels showed.
+    """The result of reading a frame and its labels.
 
     Attributes
     ----------
-    source : where the frame comes from; the same frame has the same source in every split
-    labels : (H, W) uint8 class index or `IGNORE`; None where the frame has no labels, or none that can be read
-    problems : what is wrong with the frame or its labels
+    source : identifies the frame; the same frame has the same source in every split
+    labels : (H, W) uint8, class index or `IGNORE`; None if the frame has no readable labels
+    problems : of the frame or its labels
     """
 
     source: str
@@ -41,7 +41,7 @@ class SeenFrame:
 
 
 class LabelledVideo(ABC):
-    """One video of a dataset, some or all of its frames labelled; nothing is read before it is asked for.
+    """A video of a dataset, with labels for some or all of its frames; files are read on demand.
 
     Attributes
     ----------
@@ -63,11 +63,11 @@ class LabelledVideo(ABC):
         """Labels of the labelled frames, (K, H, W) at the size of the frames: class index or `IGNORE`."""
 
     def sources(self) -> tuple[str, ...]:
-        """Where each of the T frames comes from; the same frame has the same source in every split."""
+        """The source of each of the T frames; the same frame has the same source in every split."""
         return tuple(f"{self.name}[{index}]" for index in range(self.n_frames))
 
     def inspect(self) -> Iterator[SeenFrame]:
-        """Read the T frames with their labels, one after the other; what is wrong is reported, not raised."""
+        """Read the T frames with their labels, one after the other; problems are returned, not raised."""
         labels = dict(zip(self.labelled, self.labels(), strict=True))
         for index, source in enumerate(self.sources()):
             yield SeenFrame(source, labels.get(index))
@@ -77,13 +77,13 @@ class Dataset(ABC):
     """Labelled videos in splits.
 
     Splits are never mixed: choices are made on `selection`, figures are reported on `val` or `test`. `train` is all
-    that may be learned from; `fit` and `selection` are its two parts (no `selection` where nothing can be spared).
+    that may be learned from; `fit` and `selection` are its two parts (without `selection` if there are too few videos).
 
     Attributes
     ----------
     name : as on the command line
     classes : names and colours, index 0..L-1
-    splits : names of the splits that are there
+    splits : names of the existing splits
     """
 
     name: str
@@ -91,13 +91,13 @@ class Dataset(ABC):
     splits: tuple[str, ...]
 
     def videos(self, split: str) -> Sequence[LabelledVideo]:
-        """The videos of one split, in name order."""
+        """The videos of a split, in the order of their names."""
         if split not in self.splits:
             raise UsageError(f"{self.name} has no split '{split}'; choose from {', '.join(self.splits)}")
         return self._videos(split)
 
     def problems(self) -> Sequence[Problem]:
-        """Files that are missing or left over, as far as their names tell; nothing is read."""
+        """Files that are missing or left over, by their names; no file is read."""
         return ()
 
     @abstractmethod

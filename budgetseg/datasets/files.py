@@ -1,4 +1,4 @@
-"""A labelled video that lies on disk as one image per frame, with label files for some or all of them."""
+"""A labelled video stored as an image for each frame, with label files for some or all of them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -35,10 +35,10 @@ class FrameFiles(LabelledVideo):
     name : unique within the dataset
     frames : T image files, in time order
     times_s : (T,) presentation times
-    label_files : frame index → label file, indices ascending
-    read_labels : how a label file becomes class indices
-    resize : labels of another size are brought to the size of the frames (an error otherwise)
-    defect : why the labels of this video cannot be trusted; asking for them raises it
+    label_files : label file by frame index, indices ascending
+    read_labels : reads a label file to class indices
+    resize : whether labels of another size are resized to that of the frames; otherwise they are an error
+    defect : why the labels of this video are not valid, as the message of an error; None if they are
     """
 
     name: str
@@ -60,10 +60,11 @@ class FrameFiles(LabelledVideo):
         return tuple(self.label_files)
 
     def between(self, name: str, start: float, end: float) -> "FrameFiles":
-        """The frames between two fractions of the video as a video of their own; a split frame goes to the first."""
+        """The frames between two fractions of the video as a video; a frame on the border goes to the first part."""
         first, last = ceil(start * self.n_frames), ceil(end * self.n_frames)
         labels = {index - first: path for index, path in self.label_files.items() if first <= index < last}
-        frames, times_s = self.frames[first:last], self.times_s[first:last]
+        frames = self.frames[first:last]
+        times_s = self.times_s[first:last]
         return replace(self, name=name, frames=frames, times_s=times_s, label_files=labels)
 
     def video(self) -> Video:
@@ -88,7 +89,7 @@ class FrameFiles(LabelledVideo):
         return tuple(map(str, self.frames))
 
     def inspect(self) -> Iterator[SeenFrame]:
-        """Read all frames, which tells the size that most of them have, then their labels."""
+        """Read all frames, to find the size that most of them have, then their labels."""
         for index, path in enumerate(self.frames):
             size, problems = self._seen[index]
             if size is not None and self._size is not None and size != self._size:
@@ -101,16 +102,16 @@ class FrameFiles(LabelledVideo):
         return _resized(labels, self._size) if self.resize else of_size(labels, self._size, path)
 
     def _fitting(self, image: UInt8, path: Path) -> UInt8:
-        """The image, if it has the size of the first frame; else an error that names the file unlike most frames."""
+        """The image, if it has the size of the first frame; else an error about the file that differs from most."""
         if _size_of(image) == self._first_size:
             return image
-        for frame in self.frames:  # the image may be right, and the first frame at fault
+        for frame in self.frames:  # the first frame may be the one that differs
             of_size(read_image(frame), self._size, frame)
         return of_size(image, self._size, path)
 
     @cached_property
     def _first_size(self) -> Size:
-        """Rows and columns of the first frame that can be read; where there is none, the error says why."""
+        """Rows and columns of the first frame that can be read; an error if there is none."""
         if not self.frames:
             raise DatasetError(f"{self.name}: no frames; put its images in place, or take it out of the splits")
         sizes = (attempt(path, _size_at)[0] for path in self.frames)
@@ -124,17 +125,17 @@ class FrameFiles(LabelledVideo):
 
     @cached_property
     def _seen(self) -> tuple[tuple[Size | None, tuple[Problem, ...]], ...]:
-        """Size of every frame, or the problem that kept it from being read."""
+        """Size of every frame, and the problems if it cannot be read."""
         return tuple(attempt(path, _size_at) for path in self.frames)
 
 
 def images_in(folder: Path) -> tuple[Path, ...]:
-    """The PNG and JPEG files of a folder in natural order; none where there is no such folder."""
+    """The PNG and JPEG files of a folder, in natural order; empty if there is no such folder."""
     return list_images(folder) if folder.is_dir() else ()
 
 
 def attempt(path: Path | None, read: Callable[[Path], T]) -> tuple[T | None, tuple[Problem, ...]]:
-    """What `read` makes of a file, if there is one, or the problem that kept it from reading."""
+    """What `read` returns for a file, None without a file, and the problems if it raises an error."""
     try:
         return None if path is None else read(path), ()
     except BudgetsegError as error:
@@ -142,7 +143,7 @@ def attempt(path: Path | None, read: Callable[[Path], T]) -> tuple[T | None, tup
 
 
 def of_size(image: UInt8, size: Size | None, path: Path) -> UInt8:
-    """The image, if it has this size, or where no size is known; an error that names its file otherwise."""
+    """The image, if it has this size, or no size is known; else an error about its file."""
     if size is not None and _size_of(image) != size:
         raise DatasetError(_misfit(_size_of(image), size, path))
     return image

@@ -22,7 +22,7 @@ from budgetseg.types import IGNORE, Classes
 __all__ = ["MPI_SCENE", "open_folder", "open_mpi_scene"]
 
 RATE_HZ = 25.0
-"""Of frames that lie in a folder, which does not say; the rate at which image folders are read everywhere here."""
+"""Frames per second assumed for a folder of images, which has no times; the same as in `video.images`."""
 
 FolderVideo = FrameFiles | VideoFile
 
@@ -54,7 +54,7 @@ def open_mpi_scene(root: Path) -> Dataset:
 
 
 def _mpi_scene_classes(path: Path) -> tuple[Classes, ReadLabels]:
-    """The built-in classes, indices 0 to 4 and 255 ignored; a classes.toml may say other indices and colours."""
+    """The built-in classes, indices 0 to 4 and 255 ignored; a classes.toml may define other indices and colours."""
     if not path.is_file():
         return MPI_SCENE, IndexLabels({**{index: index for index in range(len(MPI_SCENE))}, IGNORE: IGNORE})
     classes, read_labels = read_classes(path)
@@ -64,7 +64,7 @@ def _mpi_scene_classes(path: Path) -> tuple[Classes, ReadLabels]:
 
 
 def _with_parts(splits: Mapping[str, list[FolderVideo]]) -> dict[str, list[FolderVideo]]:
-    """Train with its parts, then the other splits; where no selection was named, it is the last training video."""
+    """Train with its parts, then the other splits; if no selection was named, it is the last training video."""
     train = splits.get("train", [])
     selection = splits.get("selection", train[-1:])
     parts = train_parts(train, selection, [video for video in train if video not in selection])
@@ -72,8 +72,9 @@ def _with_parts(splits: Mapping[str, list[FolderVideo]]) -> dict[str, list[Folde
 
 
 def _names(root: Path) -> list[str]:
-    """Every video below a root."""
-    frames, videos = _entries(root / "frames"), _entries(root / "videos")
+    """Names of all videos below a root."""
+    frames = _entries(root / "frames")
+    videos = _entries(root / "videos")
     return sorted({path.name for path in frames if path.is_dir()} | {path.stem for path in videos if path.is_file()})
 
 
@@ -86,8 +87,9 @@ def _video_files(root: Path, name: str) -> list[Path]:
 
 
 def _find(root: Path, name: str, read_labels: ReadLabels) -> FolderVideo:
-    """The video of this name: a file, or a folder of images, empty where there is neither."""
-    labels, files = images_in(root / "labels" / name), _video_files(root, name)
+    """The video of this name: a file, or a folder of images; without frames if neither exists."""
+    labels = images_in(root / "labels" / name)
+    files = _video_files(root, name)
     if files:
         numbered = {int(path.stem): path for path in labels if path.stem.isdecimal()}
         return VideoFile(name, files[0], dict(sorted(numbered.items())), read_labels)
@@ -109,7 +111,8 @@ def _without_frames(root: Path, name: str) -> list[Problem]:
 
 
 def _found_twice(root: Path, name: str) -> list[Problem]:
-    path, files = root / "frames" / name, _video_files(root, name)
+    path = root / "frames" / name
+    files = _video_files(root, name)
     others = [*files[1:], *([path] if path.is_dir() and files else [])]
     return [Problem(str(other), f"{other}: not used, {files[0].name} is the same video; keep one") for other in others]
 
@@ -122,10 +125,12 @@ def _without_labels(root: Path, name: str) -> list[Problem]:
 def _labels_without_frame(root: Path, name: str) -> list[Problem]:
     labels = images_in(root / "labels" / name)
     if _video_files(root, name):
-        odd, rule = [path for path in labels if not path.stem.isdecimal()], "its name is not a frame number"
+        odd = [path for path in labels if not path.stem.isdecimal()]
+        rule = "its name is not a frame number"
     else:
         stems = {path.stem for path in images_in(root / "frames" / name)}
-        odd, rule = [path for path in labels if path.stem not in stems], f"no frame of that name in frames/{name}"
+        odd = [path for path in labels if path.stem not in stems]
+        rule = f"no frame of that name in frames/{name}"
     return [Problem(str(path), f"{path}: {rule}; rename it, or restore the frame") for path in odd]
 
 

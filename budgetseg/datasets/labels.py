@@ -1,4 +1,4 @@
-"""Label files to class indices: palette or grey indices, or colours, each through a table."""
+"""Read label files to class indices: palette or grey indices, or colours, each by a table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from budgetseg.video import read_image, read_index_png
 __all__ = ["ColourLabels", "IndexLabels", "ReadLabels"]
 
 ReadLabels = Callable[[Path], UInt8]
-"""A label file at its own size, (H, W) uint8: class index or `IGNORE`; a `DatasetError` on anything else."""
+"""Reads a label file at its size, (H, W) uint8: class index or `IGNORE`; raises `DatasetError` for anything else."""
 
 _UNKNOWN = -1
 
@@ -30,7 +30,7 @@ class IndexLabels:
     classes: Mapping[int, int]
 
     def __call__(self, path: Path) -> UInt8:
-        """Class indices, (H, W); an index that is not in the table is an error that names it."""
+        """Class indices, (H, W); an error for an index that is not in the table."""
         raw = read_index_png(path)
         unknown = set(np.flatnonzero(np.bincount(raw.ravel(), minlength=256)).tolist()) - self.classes.keys()
         if unknown:
@@ -64,9 +64,9 @@ class ColourLabels:
     classes: Mapping[tuple[int, int, int], int]
 
     def __call__(self, path: Path) -> UInt8:
-        """Class indices, (H, W); a colour that is not in the table is an error that names it."""
+        """Class indices, (H, W); an error for a colour that is not in the table."""
         rgb = read_image(path)
-        # The top two bits of the three channels tell the 64 possible colours apart: a table look-up, no search.
+        # The top two bits of the three channels identify the 64 possible colours, so that a table look-up is enough.
         found = self._table()[rgb[..., 0] >> 6, rgb[..., 1] >> 6, rgb[..., 2] >> 6]
         wrong = (found == _UNKNOWN) | (rgb & 63).any(axis=-1)
         if wrong.any():
@@ -83,7 +83,7 @@ class ColourLabels:
 
 
 def _listed(indices: Sequence[int]) -> str:
-    """`[0, 1, 2, 5]` as "0-2, 5"."""
+    """Indices as text, with ranges: `[0, 1, 2, 5]` as "0-2, 5"."""
     runs: list[list[int]] = []
     for index in indices:
         if runs and index == runs[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""A dataset as its file names tell it: what a reader of a published layout returns."""
+"""A dataset made from its file names, which readers of published layouts return."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class ListedDataset(Dataset):
     ----------
     name : as on the command line
     classes : names and colours
-    by_split : the videos of every split that is there
-    listed : files that are missing or left over
+    by_split : the videos of every existing split
+    listed : problems: files that are missing or left over
     """
 
     name: str
@@ -32,7 +32,7 @@ class ListedDataset(Dataset):
 
     @cached_property
     def splits(self) -> tuple[str, ...]:  # type: ignore[override]  # read-only, as all of a frozen class
-        """Names of the splits that are there."""
+        """Names of the existing splits."""
         return tuple(self.by_split)
 
     def problems(self) -> tuple[Problem, ...]:
@@ -44,7 +44,7 @@ class ListedDataset(Dataset):
 
 
 def train_parts(train: list[V], selection: list[V], fit: list[V]) -> dict[str, list[V]]:
-    """The splits train, fit and selection; without selection videos, or if none would be left to fit, fit is train."""
+    """The splits train, fit and selection; fit is train if there is no selection, or nothing would be left to fit."""
     if not train:
         return {}
     if not selection or not fit:

@@ -1,4 +1,4 @@
-"""Which datasets there are, by name; a reader is imported when one of them is opened."""
+"""The datasets, by name; a reader is imported when a dataset is opened."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,14 +12,14 @@ __all__ = ["DATASETS", "DatasetEntry", "open_dataset"]
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """One dataset that can be opened.
+    """A dataset that can be opened.
 
     Attributes
     ----------
-    what : one line on what it is
+    what : one line of description
     layout : the files below its root
     opener : "module:function"; the function takes the root, if one is needed, and returns a `Dataset`
-    needs_root : whether it lies on disk
+    needs_root : whether it is read from files
     """
 
     what: str
@@ -61,11 +61,11 @@ DATASETS = {
         needs_root=False,
     ),
 }
-"""Name on the command line → dataset."""
+"""Datasets by their name on the command line."""
 
 
 def open_dataset(name: str, root: str | Path | None = None) -> Dataset:
-    """The dataset of this name below a folder; its files are listed, none of them is read.
+    """Open the dataset of this name below a folder. Files are listed, but not read.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""SUNY Buffalo-Xiph.org 24-class (Chen and Corso 2010): short videos, every frame labelled, split in time.
+"""SUNY Buffalo-Xiph.org 24-class (Chen and Corso 2010): short videos with labels for every frame, split in time.
 
-The first half of every video is for training, the second for testing, each a video of its own. Of a training half,
-the first three quarters are for fitting and the last for choosing.
+The first half of every video is for training, the second for testing; each half is a video. Of a training half, the
+first three quarters are `fit` and the last is `selection`.
 """
 
 import re
@@ -22,12 +22,13 @@ from budgetseg.types import IGNORE, Classes
 __all__ = ["CLASSES", "open_suny"]
 
 RATE_HZ = 30.0
-"""The release does not say; the sequences it was made from are nominally 30 Hz."""
+"""Frames per second. The release does not state it; the sequences that it was made from are nominally 30 Hz."""
 
 SPANS = {"train": (0, 1 / 2), "fit": (0, 3 / 8), "selection": (3 / 8, 1 / 2), "test": (1 / 2, 1)}
 """The part of every video that belongs to a split, as fractions of its frames."""
 
-FRAMES, LABELS = "dataset/Chen_png", "groundtruth/Chen_gt"
+FRAMES = "dataset/Chen_png"
+LABELS = "groundtruth/Chen_gt"
 
 _NUMBER = re.compile(r"\d+(?!.*\d)")
 """The last number in a file name."""
@@ -91,7 +92,7 @@ class _Listing:
 
 
 def open_suny(root: Path) -> Dataset:
-    """The videos below a root, whichever of the eight are there."""
+    """The videos below a root: those of the eight that exist."""
     names = sorted(_folders(root / FRAMES) | _folders(root / LABELS))
     listings = [_Listing(root, name) for name in names]
     if not any(listing.frames for listing in listings):
@@ -115,7 +116,7 @@ def _video(listing: _Listing) -> FrameFiles:
         name=listing.name,
         frames=listing.frames,
         times_s=np.arange(len(listing.frames)) / RATE_HZ,
-        # With another number of labels than frames, nothing says for sure which belongs to which.
+        # If the numbers of labels and frames differ, they cannot be paired with certainty.
         label_files={} if defect else dict(enumerate(listing.labels)),
         read_labels=_READ_LABELS,
         resize=True,
@@ -124,7 +125,7 @@ def _video(listing: _Listing) -> FrameFiles:
 
 
 def _unpaired(listing: _Listing) -> list[Problem]:
-    """The mismatch, if there is one, and the files that the numbering of the others says are missing."""
+    """Problems: the mismatch, if there is one, and the files that are missing by the numbering of the others."""
     if listing.mismatch is None:
         return []
     n = max(len(listing.frames), len(listing.labels))
@@ -141,7 +142,8 @@ def _missing(paths: Sequence[Path], n: int, first: int) -> list[Path]:
     if not numbered:
         return []
     path, match = next(iter(numbered.values()))
-    before, after = path.stem[: match.start()], path.stem[match.end() :] + path.suffix
+    before = path.stem[: match.start()]
+    after = path.stem[match.end() :] + path.suffix
     start = min(first, *numbered)
     absent = sorted(set(range(start, start + n)) - numbered.keys())
     return [path.with_name(f"{before}{number:0{len(match[0])}d}{after}") for number in absent]

@@ -20,12 +20,13 @@ _CLASS_KEYS = {"names", "colours", "ids", "ignored"}
 def read_classes(path: Path) -> tuple[Classes, IndexLabels]:
     """The classes of a dataset, and how its label files are read.
 
-    Keys: `names`; `colours`, RGB triples (made up where left out); `ids`, the index of each class in the label files
-    (0, 1, 2, … where left out); `ignored`, further indices ([255] where left out).
+    Keys: `names`; `colours`, RGB triples (chosen if left out); `ids`, the index of each class in the label files (0, 1,
+    2, … if left out); `ignored`, further indices ([255] if left out).
     """
     table = _load(path)
     _check_classes(path, table)
-    names, ignored = tuple(table["names"]), table.get("ignored", [IGNORE])
+    names = tuple(table["names"])
+    ignored = table.get("ignored", [IGNORE])
     ids = table.get("ids", list(range(len(names))))
     colours = np.array(table["colours"], np.uint8) if "colours" in table else palette(len(names))
     indices = {**dict.fromkeys(ignored, IGNORE), **{index: k for k, index in enumerate(ids)}}
@@ -44,7 +45,7 @@ def read_splits(path: Path) -> dict[str, list[str]]:
 
 
 def palette(n: int) -> UInt8:
-    """Colours that are easy to tell apart, (n, 3) RGB: hues one golden section apart, at two brightnesses."""
+    """Colours that are easy to distinguish, (n, 3) uint8, RGB: hues by the golden section, in two brightnesses."""
     hues = [colorsys.hsv_to_rgb(k * 0.618034 % 1, 0.75, 0.95 if k % 2 else 0.65) for k in range(n)]
     colours: UInt8 = np.rint(np.array(hues).reshape(n, 3) * 255).astype(np.uint8)
     return colours
@@ -70,7 +71,8 @@ def _check_classes(path: Path, table: Table) -> None:
     _demand(
         path, colours is None or _are_colours(colours, n), f"'colours' must be {n} triples of 0 to 255, one per name"
     )
-    ids, ignored = list(range(n)) if ids is None else ids, [] if ignored is None else ignored
+    ids = list(range(n)) if ids is None else ids
+    ignored = [] if ignored is None else ignored
     _demand(path, _are_bytes(ids) and len(ids) == n, f"'ids' must be {n} indices of 0 to 255, one per name")
     _demand(path, _are_bytes(ignored), "'ignored' must be a list of indices of 0 to 255")
     _demand(path, len({*ids, *ignored}) == len(ids) + len(ignored), "'ids' and 'ignored' give an index two meanings")

@@ -1,1 +1,1 @@
-"""Descriptors of supervoxels: computed on demand, each at its price."""
+"""Descriptors of supervoxels: they are computed on demand, and each has a predicted price."""

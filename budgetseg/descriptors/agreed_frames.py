@@ -1,7 +1,7 @@
 """Descriptors of a supervoxel's pixels in three of its frames.
 
-Which three hardly matters for what they say, but for what they cost: what was made of a frame is free for whoever asks
-next. So supervoxels agree on frames: those that a power of two divides, the largest that leaves three.
+Which three frames are used hardly matters for accuracy, but it does for cost: what was computed of a frame is free for
+the next supervoxel. So supervoxels agree on frames: multiples of a power of two, the largest that leaves three.
 """
 
 from abc import abstractmethod
@@ -18,25 +18,25 @@ from budgetseg.types import Float32, Float64, Int32, Int64
 
 __all__ = ["AgreedFramesDescriptor", "AgreedPixels", "agreed_frames", "runs_in"]
 
-LEAST = 3  # with two, networks were half a point worse at one frame a second
+LEAST = 3  # frames; with two, networks were half a point worse on video of one frame a second
 
 
 class AgreedFramesDescriptor(Descriptor):
-    """What is made of whole frames, brought together over the supervoxel's pixels in its agreed frames.
+    """A descriptor that pools arrays of whole frames over the supervoxel's pixels in its agreed frames.
 
     Attributes
     ----------
-    source : makes a `FrameArray` of a frame, of one shape for all
+    source : makes a `FrameArray` of a frame, of the same shape for all frames
     """
 
     source: Resource
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
-        """What is made of each agreed frame."""
+        """The array of each agreed frame."""
         return _keys(self.source.kind, *scene.lifetime(region))
 
     def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
-        """The same of every supervoxel."""
+        """The `needs` of every supervoxel."""
         boxes = scene.supervoxels.graph.boxes
         frames = agreed_frames(boxes[:, 0], boxes[:, 1])
         new = np.ones(frames.shape, np.bool_)
@@ -45,12 +45,12 @@ class AgreedFramesDescriptor(Descriptor):
         return Lists(first, numbering.starts[self.source.kind] + frames[new])
 
     def work(self, scene: Scene, region: int) -> float:
-        """Pixels in the agreed frames, if they were spread evenly over its life."""
+        """Pixels in the agreed frames, if the supervoxel had the same number in all frames."""
         first, end = scene.lifetime(region)
         return float(scene.supervoxels.graph.sizes[region]) * len(_agreed_frames(first, end)) / (end - first)
 
     def works(self, scene: Scene) -> Float64:
-        """The same of every supervoxel, (N,)."""
+        """The `work` of every supervoxel, (N,)."""
         graph = scene.supervoxels.graph
         first, end = graph.boxes[:, 0], graph.boxes[:, 1]
         n_frames = 1 + (np.diff(agreed_frames(first, end), axis=1) > 0).sum(axis=1)
@@ -58,14 +58,16 @@ class AgreedFramesDescriptor(Descriptor):
         return works
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
-        """(length,)."""
+        """The vector, (length,) float32; `inputs` are the arrays of its agreed frames."""
         vector: Float32 = AgreedFramesDescriptor.compute_all(self, scene, np.array([region]), [inputs])[0]
         return vector
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
-        """The same of several, (K, length)."""
-        runs, frames = scene.runs, [_agreed_frames(*scene.lifetime(region)) for region in regions.tolist()]
-        first, made = np.cumsum([0, *map(len, frames)]), addresses([one for own in inputs for one in own])
+        """The vectors of several supervoxels, (K, length) float32."""
+        runs = scene.runs
+        frames = [_agreed_frames(*scene.lifetime(region)) for region in regions.tolist()]
+        first = np.cumsum([0, *map(len, frames)])
+        made = addresses([array for region_inputs in inputs for array in region_inputs])
         if len(made) != first[-1]:  # compiled code would read beyond them
             raise ValueError(f"{self.name} must be given what was made of {first[-1]} frames. Got {len(made)}")
         places = runs.first, runs.rows, runs.spans, scene.frames.shape[1:3], np.concatenate(frames), first, made
@@ -75,11 +77,11 @@ class AgreedFramesDescriptor(Descriptor):
 
     @abstractmethod
     def fill(self, pixels: "AgreedPixels", vectors: Float32) -> None:
-        """Put the vectors where there are zeros, (K, length)."""
+        """Write the vectors to `vectors`, (K, length), which holds zeros."""
 
 
 class AgreedPixels(NamedTuple):
-    """Where supervoxels lie in their agreed frames, and what was made of these frames; as compiled code takes it.
+    """The pixels of supervoxels in their agreed frames, and the arrays of these frames, in a form for compiled code.
 
     Attributes
     ----------
@@ -87,7 +89,7 @@ class AgreedPixels(NamedTuple):
     runs, rows, spans : of all supervoxels, as in `Runs`
     size : height and width of a frame
     frames, first : agreed frames; those of the k-th supervoxel are frames[first[k] : first[k + 1]]
-    made : addresses of what was made of each of the frames
+    made : addresses of the arrays of these frames
     shape : of each of these arrays
     """
 
@@ -103,9 +105,10 @@ class AgreedPixels(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def runs_in(pixels, own, k):  # type: ignore[no-untyped-def]
-    """Half-open range of the runs of the own-th supervoxel that lie in the k-th frame, and that frame's top row."""
-    region, height = pixels.regions[own], pixels.size[0]
+def runs_in(pixels, i, k):  # type: ignore[no-untyped-def]
+    """Half-open range of the runs of the i-th supervoxel that lie in the k-th frame, and that frame's top row."""
+    region = pixels.regions[i]
+    height = pixels.size[0]
     top, first, end = pixels.frames[k] * height, pixels.runs[region], pixels.runs[region + 1]
     low = first + np.searchsorted(pixels.rows[first:end], top)
     return low, low + np.searchsorted(pixels.rows[low:end], top + height), top
@@ -118,7 +121,7 @@ def _keys(kind: str, first: int, end: int) -> tuple[Key, ...]:
 
 @lru_cache(maxsize=1 << 12)
 def _agreed_frames(first: int, end: int) -> Int64:
-    """The agreed frames of one supervoxel, each once: every call asks, and arrays of one take longer."""
+    """The agreed frames of one supervoxel, each once. Every call needs them; `agreed_frames` takes longer for one."""
     step = 1
     while (end - 1) // (2 * step) - (first - 1) // (2 * step) >= LEAST and 2 * step <= end - first:
         step *= 2
@@ -127,7 +130,7 @@ def _agreed_frames(first: int, end: int) -> Int64:
 
 
 def agreed_frames(first: Int32, end: Int32, least: int = LEAST) -> Int32:
-    """Frames to look at of supervoxels that live from `first` to before `end`, (N, 3), rising; repeated where fewer.
+    """Agreed frames of supervoxels that live from `first` to before `end`, (N, 3), rising; repeated if there are fewer.
 
     >>> agreed_frames(np.array([3, 6, 6]), np.array([60, 15, 8]))
     array([[16, 32, 48],

@@ -1,4 +1,4 @@
-"""Keeps resources up to a number of bytes and forgets those that were not used for longest."""
+"""A cache of resources with a limit in bytes, from which the least recently used ones are removed."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -14,11 +14,11 @@ class ResourceCache:
 
     Parameters
     ----------
-    limit_bytes : the values kept take no more than this together
+    limit_bytes : size of all values together, at most
 
     Attributes
     ----------
-    hits, misses : how often a value was there, and was not
+    hits, misses : number of times that a value was found, and was not
     """
 
     def __init__(self, limit_bytes: int) -> None:
@@ -37,7 +37,7 @@ class ResourceCache:
         return len(self._values)
 
     def peek(self, keys: Sequence[Key]) -> list[Value | None]:
-        """The values that are there, None for the others; one lock for all, since most calls find everything."""
+        """The values that are in the cache, None for the others; under one lock, since most calls find all."""
         with self._lock:
             values = [self._values.get(key) for key in keys]
             for key, value in zip(keys, values, strict=True):
@@ -47,7 +47,7 @@ class ResourceCache:
         return values
 
     def find(self, keys: Sequence[Key]) -> list[Value] | None:
-        """The values if all are there, else None; what most calls ask, so as fast as it goes."""
+        """The values if all are in the cache, else None. Most calls come here, so it is as fast as possible."""
         with self._lock:
             try:
                 values = list(map(self._values.__getitem__, keys))
@@ -60,18 +60,18 @@ class ResourceCache:
         return values
 
     def is_in_the_making(self, key: Key) -> bool:
-        """Whether a thread is making it now."""
+        """Whether a thread is making a value now."""
         return key in self._making
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The value of a key, made if it is not there; waits where another thread is making it."""
+        """The value of a key; it is made if it is not in the cache. Waits if another thread is making it."""
         while (value := self.try_get(key, make)) is None:
             if others := self._making.get(key):
                 others.wait()
         return value
 
     def try_get(self, key: Key, make: Callable[[], Value]) -> Value | None:
-        """The same, but None where another thread is making it."""
+        """The value of a key as from `get`, but None if another thread is making it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -89,7 +89,7 @@ class ResourceCache:
             self._making.pop(key).set()
 
     def _keep(self, key: Key, value: Value) -> None:
-        """Store a value and forget the oldest ones; one that is too large alone is not stored at all."""
+        """Store a value, and remove the least recently used ones; a value over the limit is not stored."""
         if value.nbytes > self.limit_bytes:
             return
         with self._lock:

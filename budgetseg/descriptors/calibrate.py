@@ -1,4 +1,4 @@
-"""Prices of descriptors on this machine: measured once, in seconds, on rendered streets, and kept."""
+"""Measure prices of descriptors on this machine, once, within seconds, on rendered streets."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -16,14 +16,15 @@ __all__ = ["calibrate", "calibrate_new", "known_prices", "warm_up"]
 
 _log = logging.getLogger(__name__)
 
-SIZES = ((160, 120), (480, 360))
-N_FRAMES = 9
-N_SUPERVOXELS = 200
-SAMPLE, TOGETHER = 240, 8  # supervoxels that each descriptor is timed on, and how many at a time
+SIZES = ((160, 120), (480, 360))  # widths and heights of the streets; with two, prices by work can be fitted
+N_FRAMES = 9  # of each street
+N_SUPERVOXELS = 200  # of each street
+SAMPLE = 240  # supervoxels that each descriptor is timed on
+TOGETHER = 8  # of them at a time
 
 
 def known_prices(descriptors: Sequence[Descriptor]) -> Prices:
-    """Prices of this machine, as measured before; descriptors that have none are timed now."""
+    """The stored prices of this machine; descriptors without a price are timed now."""
     prices = Prices.load()
     if calibrate_new(descriptors, prices):
         prices.save()
@@ -36,7 +37,7 @@ def calibrate_new(
     timer: Callable[[], float] | None = None,
     scenes: Sequence[Scene] | None = None,
 ) -> bool:
-    """Time the descriptors that have no price yet, as `calibrate` does; whether there was one."""
+    """Time the descriptors that have no price yet, as `calibrate` does. Returns whether there was one."""
     new = [descriptor for descriptor in descriptors if not _is_known(descriptor, prices)]
     if new:
         _log.info("descriptors without a price are timed: %s", ", ".join(descriptor.name for descriptor in new))
@@ -54,13 +55,13 @@ def calibrate(
 
     Parameters
     ----------
-    descriptors : that are timed
-    prices : learn from it
-    timer : seconds, as of `LiveDescriptors`
-    scenes : small videos; rendered streets of two sizes if None
+    descriptors : to time
+    prices : that are updated
+    timer : returns seconds, as in `LiveDescriptors`
+    scenes : small videos; None for rendered streets of two sizes
     """
     for scene in [_street(size) for size in SIZES] if scenes is None else scenes:
-        warm_up(descriptors, scene)  # the first call at a size pays for memory too
+        warm_up(descriptors, scene)  # the first call at a size also allocates memory
         live = LiveDescriptors(scene, descriptors, prices, timer=timer)
         spread = np.linspace(0, len(scene.supervoxels) - 1, SAMPLE).astype(int)
         by_size = np.argsort(scene.supervoxels.graph.sizes)[spread]
@@ -70,7 +71,7 @@ def calibrate(
 
 
 def warm_up(descriptors: Sequence[Descriptor], scene: Scene | None = None) -> None:
-    """Compile, or load from the cache, all that descriptors need, so that no clock pays for it."""
+    """Compile all code that descriptors run, or load it from the cache, before a clock starts."""
     scene = scene or _street((64, 48), n_frames=4)
     live = LiveDescriptors(scene, descriptors, Prices())
     for descriptor in descriptors:

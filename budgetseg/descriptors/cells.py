@@ -1,7 +1,7 @@
 """Orientation histograms of a frame, summed over cells of 16x16 pixels at every fourth pixel.
 
-The patches around a point are 2x2 cells of 16 and of 32 pixels a side, so all that the point has to do is to look up
-these sums, four for the small patch and sixteen for the large one.
+The patches around a point are 2x2 cells of 16 and of 32 pixels a side. A point therefore only looks up these sums, four
+for the small patch and sixteen for the large one.
 """
 
 from abc import abstractmethod
@@ -28,30 +28,30 @@ __all__ = [
 ]
 
 BLOCK = 4
-"""Pixels between the places where sums are kept."""
+"""Distance, in pixels, of the places where sums are kept."""
 
 CELL = 4
 """Side of a cell, in blocks."""
 
 AROUND = 4
-"""Cells a side around a point."""
+"""Number of cells around a point, along each side."""
 
 N_BINS = 8
-"""Directions."""
+"""Number of bins of direction."""
 
-STILL = 0.4  # pixels; slower than this is no motion
-LEAST = 1e-3  # keeps a patch without any gradient or motion at zero
+STILL = 0.4  # pixels per frame; flow slower than this counts as no motion
+LEAST = 1e-3  # added to the length that a patch is divided by, so that one without gradient or motion stays zero
 
 
 class Cells(Resource):
-    """Sums over cells of one kind of histogram of a frame."""
+    """A resource: sums over cells of one kind of histogram of a frame."""
 
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
-        """The same for every frame."""
+        """The work of a frame, which is the same for all."""
         return self.frame_work(scene)
 
     def works(self, scene: Scene) -> Float64:
-        """So often, (T,)."""
+        """The work of every frame, (T,)."""
         return np.full(scene.n_frames, self.frame_work(scene))
 
     def frame_work(self, scene: Scene) -> float:
@@ -59,7 +59,7 @@ class Cells(Resource):
         return float(scene.n_pixels)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
-        """(h + CELL + 1, w + CELL + 1, bins)."""
+        """The sums, (h + CELL + 1, w + CELL + 1, bins) float32."""
         return FrameArray(cell_sums(self.blocks(scene, index, inputs)))
 
     @abstractmethod
@@ -102,8 +102,9 @@ def _empty_blocks(flow: Float32, reduce: int, n_bins: int) -> Float32:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _turn(dx, dy):  # type: ignore[no-untyped-def]
-    """Direction in eighths of a turn, 0 to 8, good to 0.003: arctan2 itself would take most of the time."""
-    ax, ay = abs(dx), abs(dy)
+    """Direction in eighths of a turn, 0 to 8, within 0.003: arctan2 itself would take most of the time."""
+    ax = abs(dx)
+    ay = abs(dy)
     ratio = min(ax, ay) / (max(ax, ay) + np.float32(1e-20))
     square = ratio * ratio
     tail = np.float32(-0.4204190) + square * (np.float32(0.2293840) - square * np.float32(0.0822))
@@ -126,17 +127,21 @@ def _vote(histogram, first, dx, dy):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _gradients(grey, blocks):  # type: ignore[no-untyped-def]
-    """Central differences; a row's directions first, since that loop has no branches and the compiler widens it."""
+    """Add central differences to blocks. Directions of a row come first, in a loop that becomes vector code."""
     height, width = grey.shape
-    lows, nears, beyonds = np.empty(width, np.int32), np.empty(width, np.float32), np.empty(width, np.float32)
+    lows = np.empty(width, np.int32)
+    nears = np.empty(width, np.float32)
+    beyonds = np.empty(width, np.float32)
     padded = np.empty(width + 2, np.float32)
     for y in range(height):
-        above, below = grey[max(y - 1, 0)], grey[min(y + 1, height - 1)]
+        above = grey[max(y - 1, 0)]
+        below = grey[min(y + 1, height - 1)]
         padded[1 : width + 1] = grey[y]
         padded[0], padded[width + 1] = padded[1], padded[width]
         for x in range(width):
             dx, dy = padded[x + 2] - padded[x], np.float32(below[x]) - np.float32(above[x])
-            turn, length = _turn(dx, dy), np.sqrt(dx * dx + dy * dy)
+            turn = _turn(dx, dy)
+            length = np.sqrt(dx * dx + dy * dy)
             lows[x] = np.int32(turn)
             beyonds[x] = length * (turn - np.float32(lows[x]))
             nears[x] = length - beyonds[x]
@@ -163,7 +168,9 @@ def _directions(flow, side, blocks):  # type: ignore[no-untyped-def]
 def _flow_edges(flow, side, blocks):  # type: ignore[no-untyped-def]
     height, width, _ = flow.shape
     for y in range(height):
-        above, here, below = flow[max(y - 1, 0)], flow[y], flow[min(y + 1, height - 1)]
+        above = flow[max(y - 1, 0)]
+        here = flow[y]
+        below = flow[min(y + 1, height - 1)]
         for x in range(width):
             left, right = here[max(x - 1, 0)], here[min(x + 1, width - 1)]
             for k in range(2):
@@ -188,7 +195,7 @@ def _box_sums(blocks):  # type: ignore[no-untyped-def]
 
 
 def length_of(n_bins: int) -> int:
-    """Figures that describe a point: 2x2 cells of the small patch and of the large one."""
+    """Number of figures that describe a point: 2x2 cells of the small patch and of the large one."""
     return 2 * 2 * 2 * n_bins
 
 
@@ -202,7 +209,7 @@ def add_cells(sums, y, x, cells):  # type: ignore[no-untyped-def]
             for c in range(AROUND):
                 column = x + CELL * (c - 1)
                 if 0 <= column < sums.shape[1]:
-                    for k in range(sums.shape[2]):  # by index: to make views would take as long again
+                    for k in range(sums.shape[2]):  # by index: views would double the time
                         cells[r, c, k] += sums[row, column, k]
 
 
@@ -210,7 +217,7 @@ def add_cells(sums, y, x, cells):  # type: ignore[no-untyped-def]
 def add_patches(cells, patches):  # type: ignore[no-untyped-def]
     """Add both patches around a point to `patches`, (2, 2, 2, bins), each scaled to length one.
 
-    The cells in the middle are the small one; of the large one, four make a quarter.
+    The cells in the middle are the small patch; four cells make a quarter of the large one.
     """
     small = large = np.float32(0)
     for r in range(2):
@@ -218,7 +225,8 @@ def add_patches(cells, patches):  # type: ignore[no-untyped-def]
             for k in range(cells.shape[2]):
                 small += cells[r + 1, c + 1, k] ** 2
                 large += _quarter(cells, r, c, k) ** 2
-    small, large = 1 / (np.sqrt(small) + np.float32(LEAST)), 1 / (np.sqrt(large) + np.float32(LEAST))
+    small = 1 / (np.sqrt(small) + np.float32(LEAST))
+    large = 1 / (np.sqrt(large) + np.float32(LEAST))
     for r in range(2):
         for c in range(2):
             for k in range(cells.shape[2]):

@@ -15,18 +15,19 @@ __all__ = ["Colour"]
 
 SIDE = 8  # bins along each of L, a and b
 STRONG = 48.0  # |a| or |b| from which on colours share the outermost bin
-ENOUGH = 1024  # pixels; of larger supervoxels one of every so many runs is counted
-GOLDEN = 40503  # of 65536: multiples of it, modulo that, spread evenly
-DROPPED = 3  # low bits of R, G and B that do not matter
+ENOUGH = 1024  # pixels; of larger supervoxels, only some runs are counted, with about this many pixels
+GOLDEN = 40503  # the golden section of 65536: its multiples, modulo 65536, are spread evenly
+DROPPED = 3  # low bits of R, G and B that are ignored
 
 
 class Colour(Descriptor):
-    """Square roots of the shares of 8x8x8 bins of Lab, finer near grey, where most of the world lies."""
+    """Square roots of the shares of 8x8x8 bins of Lab; bins are finer near grey, where most colours are."""
 
-    name, length = "colour", SIDE**3
+    name = "colour"
+    length = SIDE**3
 
     def work(self, scene: Scene, region: int) -> float:
-        """Pixels counted, were all runs of one length; a frame is as much as 32, being somewhere else in memory."""
+        """Pixels that are counted, if all runs had one length; a frame adds 32, for being elsewhere in memory."""
         n_runs = int(scene.runs.first[region + 1] - scene.runs.first[region])
         size = int(scene.supervoxels.graph.sizes[region])
         n_counted = -(-n_runs // max(size // ENOUGH, 1))
@@ -34,21 +35,23 @@ class Colour(Descriptor):
         return size * n_counted / n_runs + 32 * min(end - first, n_counted)
 
     def works(self, scene: Scene) -> Float64:
-        """The same of every supervoxel, (N,)."""
-        graph, n_runs = scene.supervoxels.graph, np.diff(scene.runs.first)
+        """The `work` of every supervoxel, (N,)."""
+        graph = scene.supervoxels.graph
+        n_runs = np.diff(scene.runs.first)
         n_counted = -(-n_runs // np.maximum(graph.sizes // ENOUGH, 1))
         lives = graph.boxes[:, 1] - graph.boxes[:, 0]
         works: Float64 = graph.sizes * n_counted / n_runs + 32 * np.minimum(lives, n_counted)
         return works
 
     def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
-        """(512,), L slowest and b fastest; squares sum to one."""
+        """The vector, (512,) float32, with L as the slowest and b as the fastest index; squares sum to one."""
         vector: Float32 = Colour.compute_all(self, scene, np.array([region]), [[]])[0]
         return vector
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002
-        """The same of several, (K, 512)."""
-        runs, sizes = scene.runs, scene.supervoxels.graph.sizes
+        """The vectors of several supervoxels, (K, 512) float32."""
+        runs = scene.runs
+        sizes = scene.supervoxels.graph.sizes
         rows = scene.frames.reshape(-1, scene.frames.shape[2], 3)
         vectors = np.empty((len(regions), self.length), np.float32)
         _histograms(rows, runs.first, runs.rows, runs.spans, sizes, regions, _bin_of_rgb(), vectors)
@@ -70,11 +73,14 @@ def _bin_of_rgb() -> NDArray[np.uint16]:
 def _histograms(pixel_rows, firsts, rows, spans, sizes, regions, bin_of_rgb, out):  # type: ignore[no-untyped-def]
     # Neighbours mostly fall into the same bin: adding to the same place twice in a row would wait for the memory.
     counts = np.empty((2, SIDE**3), np.int32)
-    for own, region in enumerate(regions):
-        counts[:], n = 0, 0
-        first, end, step = firsts[region], firsts[region + 1], max(sizes[region] // ENOUGH, 1)
+    for row, region in enumerate(regions):
+        counts[:] = 0
+        n = 0
+        first = firsts[region]
+        end = firsts[region + 1]
+        step = max(sizes[region] // ENOUGH, 1)
         for i, begin in enumerate(range(first, end, step)):
-            # Not always the first: of what keeps its shape from frame to frame, only the same few rows would be seen.
+            # Not always the first run: for a shape that stays the same, only the same few rows would be counted.
             k = min(begin + ((i * GOLDEN & 0xFFFF) * step >> 16), end - 1)
             pixels = pixel_rows[rows[k]]
             for x in range(spans[k, 0], spans[k, 1]):
@@ -83,4 +89,4 @@ def _histograms(pixel_rows, firsts, rows, spans, sizes, regions, bin_of_rgb, out
                 counts[x & 1, bin_of_rgb[rgb]] += 1
             n += spans[k, 1] - spans[k, 0]
         for k in range(SIDE**3):
-            out[own, k] = np.sqrt((counts[0, k] + counts[1, k]) / n)
+            out[row, k] = np.sqrt((counts[0, k] + counts[1, k]) / n)

@@ -1,8 +1,8 @@
-"""The contract that every descriptor fills: what it needs, how much work it is, and the vector itself.
+"""The contract of a descriptor: what it needs, how much work it is, and the vector itself.
 
-A descriptor describes one supervoxel by a vector. What it can share with other supervoxels (the optical flow between
-two frames, what a network says about a frame) is a resource: made once, kept, and free for whoever asks next. Both are
-pure functions of the video, so the answer depends neither on the order of the questions nor on what is kept.
+A descriptor describes a supervoxel by a vector. What several supervoxels can share (the optical flow between two
+frames, a network's output for a frame) is a resource: it is made once, kept, and free for the next supervoxel. Both are
+pure functions of the video, so that results depend neither on the order of calls nor on what is kept.
 """
 
 from abc import ABC, abstractmethod
@@ -19,18 +19,18 @@ from budgetseg.types import Float32, Float64, Int32, Int64, Supervoxels, UInt8
 __all__ = ["NOWHERE", "Descriptor", "Key", "Lists", "Numbering", "Resource", "Scene", "Value"]
 
 Key = tuple[str, int]
-"""A resource: its kind, and which one of them (a frame or a supervoxel)."""
+"""Identifies a resource: its kind, and the number of the frame or supervoxel that it belongs to."""
 
 NOWHERE = -1
 """Number of a resource that a scene does not have."""
 
 
 class Value(Protocol):
-    """What a resource is worth keeping as: anything that knows its size."""
+    """The value of a resource: anything that knows its size."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes it takes."""
+        """Size in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Scene:
     ----------
     frames : (T, H, W, 3) uint8, RGB
     supervoxels : ids and graph
-    runs : where the pixels of each supervoxel lie
+    runs : the pixels of each supervoxel
     """
 
     frames: UInt8
@@ -50,18 +50,18 @@ class Scene:
 
     @classmethod
     def of(cls, frames: UInt8, supervoxels: Supervoxels) -> "Scene":
-        """Scene with the runs found."""
-        # Copy of a view: descriptors take the frames in another shape, which would copy the view with every call.
+        """The scene of frames (T, H, W, 3) and their supervoxels."""
+        # A view is copied once: descriptors reshape the frames, which would copy a view at every call.
         return cls(np.ascontiguousarray(frames), supervoxels, find_runs(supervoxels.ids))
 
     @property
     def n_frames(self) -> int:
-        """T."""
+        """Number of frames, T."""
         return len(self.frames)
 
     @property
     def n_pixels(self) -> int:
-        """Pixels of a frame, H * W."""
+        """Number of pixels of a frame, H * W."""
         return int(self.frames.shape[1] * self.frames.shape[2])
 
     def lifetime(self, region: int) -> tuple[int, int]:
@@ -71,7 +71,7 @@ class Scene:
 
     @cached_property
     def _lifetimes(self) -> list[list[int]]:
-        """As lists: every call asks, and numbers of an array take longer to read."""
+        """Lifetimes as lists: every call reads one, and reading from an array takes longer."""
         lifetimes: list[list[int]] = self.supervoxels.graph.boxes[:, :2].tolist()
         return lifetimes
 
@@ -91,14 +91,14 @@ class Lists:
 
     @classmethod
     def of(cls, lists: Iterable[Sequence[int]]) -> "Lists":
-        """The same lists."""
+        """The lists of an iterable of sequences."""
         lists = list(lists)
-        items = np.array([item for own in lists for item in own], np.int32)
+        items = np.array([item for numbers in lists for item in numbers], np.int32)
         return cls(np.cumsum([0, *map(len, lists)], dtype=np.int64), items)
 
     @classmethod
     def empty(cls, n: int) -> "Lists":
-        """Lists with nothing in them, n of them."""
+        """N empty lists."""
         return cls(np.zeros(n + 1, np.int64), np.empty(0, np.int32))
 
 
@@ -108,7 +108,7 @@ class Numbering:
 
     Attributes
     ----------
-    counts : how many there are of each kind
+    counts : number of resources of each kind
     """
 
     counts: Mapping[str, int]
@@ -118,20 +118,20 @@ class Numbering:
 
     @cached_property
     def starts(self) -> dict[str, int]:
-        """Number of the first one of each kind."""
+        """The number of the first resource of each kind."""
         return dict(zip(self.counts, np.cumsum([0, *self.counts.values()])[:-1].tolist(), strict=True))
 
     def number(self, key: Key) -> int:
-        """Number of a resource, or `NOWHERE`."""
+        """The number of a resource; `NOWHERE` if the scene does not have it."""
         kind, index = key
         return self.starts[kind] + index if 0 <= index < self.counts[kind] else NOWHERE
 
 
 def _match_forms(cls: type, contract: type) -> None:
-    """Where a class replaces what is told one by one, what it inherits to tell all at once would say something else."""
-    for one, every in (("work", "works"), ("needs", "all_needs"), ("compute", "compute_all")):
-        if one in vars(cls) and every not in vars(cls) and every in vars(contract):
-            setattr(cls, every, vars(contract)[every])
+    """Reset inherited methods for many items if a class overrides only the method for one: they would contradict it."""
+    for single, plural in (("work", "works"), ("needs", "all_needs"), ("compute", "compute_all")):
+        if single in vars(cls) and plural not in vars(cls) and plural in vars(contract):
+            setattr(cls, plural, vars(contract)[plural])
 
 
 class Resource(ABC):
@@ -149,34 +149,34 @@ class Resource(ABC):
         _match_forms(cls, Resource)
 
     def count(self, scene: Scene) -> int:
-        """How many of this kind a scene has: one a frame, unless said otherwise."""
+        """Number of resources of this kind in a scene; by default one for each frame."""
         return scene.n_frames
 
     def needs(self, scene: Scene, index: int) -> Sequence[Key]:  # noqa: ARG002 - most need none
-        """Other resources that `make` is given the values of."""
+        """Other resources whose values `make` receives."""
         return ()
 
     def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
-        """Numbers of the `needs` of every one of this kind, in that order; replace it where there is a faster way."""
+        """Numbers of the `needs` of all resources of this kind, in order; override it if there is a faster way."""
         if type(self).needs is Resource.needs:
             return Lists.empty(self.count(scene))
-        each = (self.needs(scene, index) for index in range(self.count(scene)))
-        return Lists.of([numbering.number(key) for key in keys] for keys in each)
+        needs = (self.needs(scene, index) for index in range(self.count(scene)))
+        return Lists.of([numbering.number(key) for key in keys] for keys in needs)
 
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002 - the same for every frame
-        """Amount of work, in units that time is linear in: the pixels of a frame, unless said otherwise."""
+        """Amount of work, in a unit that time is linear in; by default the pixels of a frame."""
         return float(scene.n_pixels)
 
     def works(self, scene: Scene) -> Float64:
-        """The `work` of every one of this kind, (count,); replace it where there is a faster way."""
+        """The `work` of all resources of this kind, (count,); override it if there is a faster way."""
         return np.array([self.work(scene, index) for index in range(self.count(scene))], np.float64)
 
     @abstractmethod
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:
         """The value, from the scene and the values of `needs`, in that order."""
 
-    def cut_off(self) -> None:  # noqa: B027 - most are soon done
-        """Time is up: end what is being made, in other threads, with LateError; replace it where that takes long."""
+    def cut_off(self) -> None:  # noqa: B027 - most take little time
+        """Make every `make` under way, in any thread, end with LateError; override it if `make` takes long."""
 
 
 class Descriptor(ABC):
@@ -199,26 +199,27 @@ class Descriptor(ABC):
 
     @property
     def can_be_cut_off(self) -> bool:
-        """Whether all that it shares with others ends soon when time is up."""
-        return bool(self.resources) and all(type(one).cut_off is not Resource.cut_off for one in self.resources)
+        """Whether there are resources, and all of them can be cut off."""
+        kinds = self.resources
+        return bool(kinds) and all(type(resource).cut_off is not Resource.cut_off for resource in kinds)
 
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002 - most need none
-        """Resources that `compute` is given the values of."""
+        """Resources whose values `compute` receives."""
         return ()
 
     def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
-        """Numbers of the `needs` of every supervoxel, in that order; replace it where there is a faster way."""
+        """Numbers of the `needs` of all supervoxels, in order; override it if there is a faster way."""
         if type(self).needs is Descriptor.needs:
             return Lists.empty(len(scene.supervoxels))
-        each = (self.needs(scene, region) for region in range(len(scene.supervoxels)))
-        return Lists.of([numbering.number(key) for key in keys] for keys in each)
+        needs = (self.needs(scene, region) for region in range(len(scene.supervoxels)))
+        return Lists.of([numbering.number(key) for key in keys] for keys in needs)
 
     @abstractmethod
     def work(self, scene: Scene, region: int) -> float:
-        """Amount of private work, in units that time is linear in; cheap to tell, since it is told of every one."""
+        """Amount of private work, in a unit that time is linear in; cheap, since it is called for all supervoxels."""
 
     def works(self, scene: Scene) -> Float64:
-        """The `work` of every supervoxel, (N,); replace it where there is a faster way."""
+        """The `work` of all supervoxels, (N,); override it if there is a faster way."""
         return np.array([self.work(scene, region) for region in range(len(scene.supervoxels))], np.float64)
 
     @abstractmethod
@@ -226,6 +227,6 @@ class Descriptor(ABC):
         """The vector, (length,), finite, from the scene and the values of `needs`, in that order."""
 
     def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
-        """The vectors of several supervoxels, (K, length); replace it where there is a faster way."""
-        each = zip(regions.tolist(), inputs, strict=True)
-        return np.stack([self.compute(scene, region, own) for region, own in each])
+        """The vectors of several supervoxels, (K, length); override it if there is a faster way."""
+        pairs = zip(regions.tolist(), inputs, strict=True)
+        return np.stack([self.compute(scene, region, region_inputs) for region, region_inputs in pairs])

@@ -1,4 +1,4 @@
-"""From a dataset to the table on disk: the job behind `budgetseg describe`."""
+"""Describe a dataset, and write tables to disk: the work behind `budgetseg describe`."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,9 +30,9 @@ class Description:
     ----------
     dataset, root : as for `open_dataset`
     splits : names of splits
-    descriptors : names; all that there are if None
+    descriptors : names; None for all available ones
     networks : folder of networks
-    per_frame : supervoxels a frame; what suits each video if None
+    per_frame : supervoxels per frame; None for what suits each video
     tier : of the supervoxels
     """
 
@@ -46,7 +46,7 @@ class Description:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Descriptors to compute."""
+        """Names of the descriptors to compute."""
         return tuple(dict.fromkeys(available(self.networks) if self.descriptors is None else self.descriptors))
 
 
@@ -61,18 +61,23 @@ class _Job:
 
 
 def table_folder(folder: Path, split: str, video: str) -> Path:
-    """Where the table of a video is, below the folder that `describe_dataset` wrote."""
+    """The folder of the table of a video, below the folder that `describe_dataset` wrote."""
     return folder / split / video
 
 
 def describe_dataset(
     plan: Description, folder: Path, cores: int = 1, advance: Callable[[int], None] = lambda _: None
 ) -> list[Path]:
-    """Tables of all videos of the splits; those that are there already are kept.
+    """Write tables of all videos of the splits; existing ones are kept. Returns their folders, in order.
 
-    `advance` is told of the frames done. Folders of finished videos come back in order.
+    Parameters
+    ----------
+    plan : what to describe
+    folder : for the tables
+    cores : to use
+    advance : called with the number of frames done
     """
-    # What cannot be opened or written should fail before the work, not in it.
+    # What cannot be opened or written should fail before the work, not during it.
     settings = _settings(plan, open_descriptors(plan.names, plan.networks))
     dataset = open_dataset(plan.dataset, plan.root)
     videos = [(split, video) for split in dict.fromkeys(plan.splits) for video in dataset.videos(split)]
@@ -85,7 +90,7 @@ def describe_dataset(
             todo.append((video.n_frames, split, video.name, place))
     _log.info("%d of %d videos are described in %s already", len(videos) - len(todo), len(videos), folder)
     _make_room(place for *_, place in todo)
-    todo.sort(reverse=True)  # the longest first, so that no core is left alone with it at the end
+    todo.sort(reverse=True)  # the longest first, so that it is not the only one running at the end
     threads = max(cores // max(len(todo), 1), 1)
     jobs = [(_Job(plan, split, name, place, settings, threads),) for _, split, name, place in todo]
     in_processes(_describe_video, jobs, cores, advance)
@@ -93,7 +98,7 @@ def describe_dataset(
 
 
 def count_frames(plan: Description) -> int:
-    """Frames that `describe_dataset` will tell of."""
+    """Number of frames that `describe_dataset` reports in all."""
     dataset = open_dataset(plan.dataset, plan.root)
     return sum(video.n_frames for split in dict.fromkeys(plan.splits) for video in dataset.videos(split))
 
@@ -111,14 +116,14 @@ def _describe_video(job: _Job) -> None:
     n = (plan.per_frame or usual_density(video)) * labelled.n_frames
     supervoxels = segment(video.frames, n, plan.tier)
     truth = count_labels(supervoxels.ids, labelled.labels(), len(dataset.classes), labelled.labelled)
-    tell = _in_frames(labelled.n_frames, len(supervoxels))
-    values, costs = measure(Scene.of(video.frames, supervoxels), descriptors, job.threads, tell)
+    advance = _in_frames(labelled.n_frames, len(supervoxels))
+    values, costs = measure(Scene.of(video.frames, supervoxels), descriptors, job.threads, advance)
     table = VideoTable(labelled.name, labelled.n_frames, supervoxels.graph, truth, values, costs, job.settings)
     write_table(table, job.folder)
 
 
 def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:
-    """Progress in supervoxels, reported to the parent in frames."""
+    """A function that takes progress in supervoxels, and reports it to the parent process in frames."""
     done = reported = 0
 
     def advance(n: int) -> None:
@@ -132,7 +137,7 @@ def _in_frames(n_frames: int, n_supervoxels: int) -> Callable[[int], None]:
 
 
 def _settings(plan: Description, descriptors: Sequence[Descriptor]) -> dict[str, object]:
-    """What tables must agree in to be used together; the names of resources tell one network from another."""
+    """Settings that tables must share to be used together; names of resources identify networks."""
     names = [descriptor.name for descriptor in descriptors]
     resources = sorted({resource.kind for descriptor in descriptors for resource in descriptor.resources})
     return {
@@ -147,7 +152,7 @@ def _settings(plan: Description, descriptors: Sequence[Descriptor]) -> dict[str,
 
 
 def _make_room(folders: Iterable[Path]) -> None:
-    """The folders around these, without what killed runs have left there."""
+    """Create the parents of these folders, and remove what killed runs have left in them."""
     for folder in folders:
         with atomic_folder(folder.parent):
             pass
@@ -155,7 +160,8 @@ def _make_room(folders: Iterable[Path]) -> None:
 
 
 def _is_done(folder: Path, settings: dict[str, object]) -> bool:
-    there = read_settings(folder)
-    if there is not None and there != settings:
+    """Whether a folder has a table; OutputError if that has other settings."""
+    found = read_settings(folder)
+    if found is not None and found != settings:
         raise OutputError(f"'{folder}' was described with other settings; choose another folder or delete it")
-    return there is not None
+    return found is not None

@@ -1,4 +1,4 @@
-"""Points of a grid on a supervoxel in one frame, where it is described."""
+"""Points of a regular grid on a supervoxel in one frame, around which it is described."""
 
 import numpy as np
 from numba import njit
@@ -16,24 +16,27 @@ def grid_points(rows, runs):  # type: ignore[no-untyped-def]
     for k in range(len(rows)):
         if rows[k] % STEP == STEP // 2:
             most += (runs[k, 1] - runs[k, 0]) // STEP + 1
-    points, n = np.empty((most, 2), np.int32), 0
+    points = np.empty((most, 2), np.int32)
+    n = 0
     for k in range(len(rows)):
         if rows[k] % STEP == STEP // 2:
             for x in range(runs[k, 0] + (STEP // 2 - runs[k, 0]) % STEP, runs[k, 1], STEP):
-                points[n, 0], points[n, 1] = rows[k], x
+                points[n, 0] = rows[k]
+                points[n, 1] = x
                 n += 1
     return points[:n]
 
 
 @njit(cache=True, nogil=True)
 def middle_pixel(rows, runs):  # type: ignore[no-untyped-def]
-    """The pixel in the middle of the list of a frame's pixels, as a list of one point."""
+    """The middle one of the supervoxel's pixels in a frame, as a list of one point."""
     left = (runs[:, 1] - runs[:, 0]).sum() // 2
     points = np.empty((1, 2), np.int32)
     for k in range(len(rows)):
         length = runs[k, 1] - runs[k, 0]
         if left < length:
-            points[0, 0], points[0, 1] = rows[k], runs[k, 0] + left
+            points[0, 0] = rows[k]
+            points[0, 1] = runs[k, 0] + left
             break
         left -= length
     return points

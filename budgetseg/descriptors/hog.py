@@ -1,6 +1,6 @@
-"""HOG: orientation histograms of gradients around points of a grid on the supervoxel, in frames that many look at.
+"""HOG: orientation histograms of gradients around points of a grid on the supervoxel, in its agreed frames.
 
-What a surface looks like changes little while it is followed, so no motion is needed for it, and no tracks.
+The look of a surface changes little over time, so neither motion nor tracks are needed.
 """
 
 from typing import Any
@@ -27,9 +27,10 @@ class _HogCells(Cells):
 
 
 class Hog(AgreedFramesDescriptor):
-    """Histograms of oriented gradients: what the surface looks like."""
+    """Histograms of oriented gradients: the texture of a surface."""
 
-    name, length = "hog", length_of(N_BINS)
+    name = "hog"
+    length = length_of(N_BINS)
     source = _HogCells()
     resources = (source,)
 
@@ -41,17 +42,19 @@ class Hog(AgreedFramesDescriptor):
 @njit(cache=True, nogil=True, fastmath=True)
 def _describe(pixels, means):  # type: ignore[no-untyped-def]
     cells = np.empty((AROUND, AROUND, pixels.shape[2]), np.float32)
-    for own in range(len(pixels.regions)):
+    for i in range(len(pixels.regions)):
         n = 0
-        for k in range(pixels.first[own], pixels.first[own + 1]):
-            sums, (low, high, top) = array_at(pixels.made[k], pixels.shape), runs_in(pixels, own, k)
-            rows, runs = pixels.rows[low:high] - top, pixels.spans[low:high]
+        for k in range(pixels.first[i], pixels.first[i + 1]):
+            sums = array_at(pixels.made[k], pixels.shape)
+            low, high, top = runs_in(pixels, i, k)
+            rows = pixels.rows[low:high] - top
+            runs = pixels.spans[low:high]
             points = grid_points(rows, runs)
             if len(points) == 0:
                 points = middle_pixel(rows, runs)
             for j in range(len(points)):
                 cells[:] = 0
                 add_cells(sums, points[j, 0], points[j, 1], cells)
-                add_patches(cells, means[own])
+                add_patches(cells, means[i])
             n += len(points)
-        means[own] /= np.float32(n)
+        means[i] /= np.float32(n)

@@ -1,4 +1,4 @@
-"""Descriptors of one video, computed when asked for, with what they cost."""
+"""Descriptors of one video, computed on demand, with the time that they take."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -18,14 +18,14 @@ __all__ = ["LiveDescriptors", "Spent", "SpentTogether"]
 
 @dataclass(frozen=True, eq=False)
 class Spent:
-    """One descriptor of one supervoxel, and where its time went.
+    """A descriptor of one supervoxel, and the time it took.
 
     Attributes
     ----------
     vector : (length,) float32
-    private_s : seconds of its own
+    private_s : seconds without resources
     shared_s : seconds of each resource that had to be made for it
-    waited_s : seconds for other threads that were making one
+    waited_s : seconds of waiting for other threads that made one
     """
 
     vector: Float32
@@ -35,19 +35,19 @@ class Spent:
 
     @property
     def total_s(self) -> float:
-        """What the call cost, waiting left out."""
+        """Seconds of the call, without waiting."""
         return self.private_s + sum(self.shared_s.values())
 
 
 @dataclass(frozen=True, eq=False)
 class SpentTogether:
-    """One descriptor of several supervoxels, and where its time went.
+    """A descriptor of several supervoxels, and the time it took.
 
     Attributes
     ----------
     vectors : (K, length) float32
     took_s : seconds in all
-    bills : of those for which a resource had to be made or waited for, by their place
+    bills : time for resources of the supervoxels for which one had to be made or waited for, by their place
     """
 
     vectors: Float32
@@ -56,33 +56,33 @@ class SpentTogether:
 
     @property
     def private_s(self) -> float:
-        """Seconds of its own that each took, in the mean."""
+        """Mean seconds of a supervoxel, without resources."""
         elsewhere_s = sum(bill.total_s for bill in self.bills.values())
         return max(self.took_s - elsewhere_s, 0.0) / len(self.vectors)
 
     def one(self, k: int) -> Spent:
-        """One of them."""
+        """The result of the k-th supervoxel."""
         bill = self.bills.get(k, _Bill({}))
         return Spent(self.vectors[k], self.private_s, bill.made_s, bill.waited_s)
 
 
 class LiveDescriptors:
-    """The descriptors of a scene on demand.
+    """Computes descriptors of a scene on demand.
 
     Parameters
     ----------
     scene : the video and its supervoxels
-    descriptors : those that may be asked for
-    prices : predicts what a call will cost, and learns from what it did cost
-    limit_bytes : of the resources kept
-    timer : seconds, of a clock, or `thread_s` where other programs must not be counted
+    descriptors : that may be computed
+    prices : predicts the cost of calls, and is updated by their measured times
+    limit_bytes : size of the resources that are kept, at most
+    timer : returns seconds of a clock, or of `thread_s` if other programs must not count
 
     Attributes
     ----------
     resources : that the descriptors need, by kind
-    late : asked before a resource is made; where it is so, the call ends with LateError, as when making it is cut off,
-        and what was made is kept
-    left_behind : threads of which nobody waits for the answer: nothing is learned from how long they take
+    late : called before a resource is made; if it returns True, the call ends with LateError, as if making the resource
+        was cut off; resources that were made are kept
+    left_behind : numbers of abandoned threads, whose times do not change prices
     """
 
     def __init__(
@@ -104,39 +104,40 @@ class LiveDescriptors:
         self.left_behind: set[int] = set()
 
     def cost(self, region: int, name: str) -> float:
-        """Seconds that a descriptor of a supervoxel would cost now: its own, and the resources that are not there."""
+        """Predicted seconds of a descriptor of a supervoxel now, with the resources that are not in the cache."""
         private_s = self.prices.predict(name, float(self._works_of(name)[region]))
         return private_s + sum(self._price(key) for key in self.missing(region, name))
 
     def missing(self, region: int, name: str) -> list[Key]:
-        """The resources that a call would have to make, each before those that need it."""
+        """The resources that a call would have to make, each before the ones that need it."""
         found: dict[Key, None] = {}
         self._collect(self.descriptors[name].needs(self.scene, region), found)
         return list(found)
 
     def compute(self, region: int, name: str) -> Spent:
-        """One descriptor of one supervoxel."""
+        """Compute a descriptor of one supervoxel."""
         return self.compute_all(np.array([region]), name).one(0)
 
     def compute_all(self, regions: Int64, name: str) -> SpentTogether:
-        """One descriptor of several supervoxels, (K,); only of the first, where there is no time for the others."""
-        descriptor, scene = self.descriptors[name], self.scene
+        """Compute a descriptor of several supervoxels, (K,); only of the first ones if time runs out."""
+        descriptor = self.descriptors[name]
+        scene = self.scene
         bills: dict[int, _Bill] = {}
         inputs: list[list[Value]] = []
         started = self._timer()
         for k, region in enumerate(regions.tolist()):
             keys = descriptor.needs(scene, region)
-            own = self.cache.find(keys) if keys else []
-            if own is None:
+            values = self.cache.find(keys) if keys else []
+            if values is None:
                 bills[k] = _Bill({})
                 try:
-                    own = self._fetch(keys, bills[k])
+                    values = self._fetch(keys, bills[k])
                 except LateError:
                     if k == 0:
                         raise
                     regions = regions[:k]
                     break
-            inputs.append(own)
+            inputs.append(values)
         vectors = descriptor.compute_all(scene, regions, inputs)
         spent = SpentTogether(vectors, self._timer() - started, bills)
         self._observe(name, float(self._works_of(name)[regions].sum()) / len(regions), spent.private_s, len(regions))
@@ -158,7 +159,7 @@ class LiveDescriptors:
         values = self.cache.peek(keys)
         missing = [k for k, value in enumerate(values) if value is None]
         while missing:
-            # What another thread is making comes last: two that need the same share the work instead of waiting.
+            # Values that another thread is making come last: threads that need the same ones then share the work.
             free = [k for k in missing if not self.cache.is_in_the_making(keys[k])]
             k = (free or missing)[0]
             values[k] = self._get(keys[k], bill, wait=not free)
@@ -167,34 +168,35 @@ class LiveDescriptors:
         return values  # type: ignore[return-value]
 
     def _get(self, key: Key, bill: "_Bill", wait: bool) -> Value | None:
-        """One resource; if it had to be made here, its time goes on the bill, else the time we waited for it.
+        """The value of a resource. The time to make it, or to wait for another thread, is added to the bill.
 
-        None where another thread is making it, and we do not wait.
+        Returns None if another thread is making it and `wait` is False.
         """
         if self.late():
             raise LateError
-        kind, index = self.resources[key[0]], key[1]
-        own: _Bill | None = None
+        kind = self.resources[key[0]]
+        index = key[1]
+        needs_bill: _Bill | None = None
 
         def make() -> Value:
-            nonlocal own
-            own = _Bill({})
-            return kind.make(self.scene, index, self._fetch(kind.needs(self.scene, index), own))
+            nonlocal needs_bill
+            needs_bill = _Bill({})
+            return kind.make(self.scene, index, self._fetch(kind.needs(self.scene, index), needs_bill))
 
         started = self._timer()
         try:
             value = self.cache.get(key, make) if wait else self.cache.try_get(key, make)
-        except LateError:  # cut off: it takes at least so long
-            if own is not None and (took_s := own.rest_of(self._timer() - started)) > self._price(key):
+        except LateError:  # it was cut off, and would have taken at least this long
+            if needs_bill is not None and (took_s := needs_bill.rest_of(self._timer() - started)) > self._price(key):
                 self._observe(kind.kind, kind.work(self.scene, index), took_s)
             raise
         spent_s = self._timer() - started
-        if own is None:
+        if needs_bill is None:
             bill.waited_s += spent_s
         else:
-            made_s = own.rest_of(spent_s)
+            made_s = needs_bill.rest_of(spent_s)
             self._observe(kind.kind, kind.work(self.scene, index), made_s)
-            bill.add(own, key, made_s)
+            bill.add(needs_bill, key, made_s)
         return value
 
     def _collect(self, keys: Sequence[Key], found: dict[Key, None]) -> None:
@@ -210,7 +212,7 @@ class LiveDescriptors:
 
 @dataclass
 class _Bill:
-    """Where the time of a call went: resources made, and waiting for other threads that were making one."""
+    """The time of a call for resources: those that were made, and waiting for other threads that made one."""
 
     made_s: dict[Key, float]
     waited_s: float = 0.0
@@ -221,12 +223,12 @@ class _Bill:
         return sum(self.made_s.values()) + self.waited_s
 
     def rest_of(self, spent_s: float) -> float:
-        """Seconds that are not on the bill."""
+        """The part of `spent_s` seconds that is not on the bill."""
         return max(spent_s - self.total_s, 0.0)
 
     def add(self, other: "_Bill", key: Key, made_s: float) -> None:
-        """Take over another bill and the resource that it was for."""
+        """Add another bill, and the resource that it was for."""
         for made, seconds in {**other.made_s, key: made_s}.items():
-            # With little room, what was forgotten during the call is made and paid again.
+            # With a small cache, a value may be removed during the call and made a second time.
             self.made_s[made] = self.made_s.get(made, 0.0) + seconds
         self.waited_s += other.waited_s

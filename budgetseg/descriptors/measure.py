@@ -1,4 +1,4 @@
-"""All descriptors of a video with what each of them costs, measured while they are computed."""
+"""Compute all descriptors of a video, and measure what each of them costs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,16 @@ def measure(
     advance: Callable[[int], None] = lambda _: None,
     batch: int = 64,
 ) -> tuple[dict[str, Float32], Costs]:
-    """Values (N, length) by name, and costs in CPU seconds; `advance` is told of every `batch` supervoxels."""
+    """Compute all descriptors. Returns values (N, length) by name, and costs in CPU seconds.
+
+    Parameters
+    ----------
+    scene : the video and its supervoxels
+    descriptors : to compute
+    threads : to use
+    advance : called with the number of supervoxels done
+    batch : supervoxels between two calls of `advance`
+    """
     live = LiveDescriptors(scene, descriptors, Prices(), timer=thread_s)
     n = len(scene.supervoxels)
     values = {descriptor.name: np.empty((n, descriptor.length), np.float32) for descriptor in descriptors}
@@ -35,14 +44,15 @@ def measure(
         for region in range(start, end):
             for column, (name, rows) in enumerate(values.items()):
                 spent = live.compute(region, name)
-                rows[region], private_s[region, column] = spent.vector, spent.private_s
+                rows[region] = spent.vector
+                private_s[region, column] = spent.private_s
                 for key, seconds in spent.shared_s.items():
-                    shared_s.setdefault(key, seconds)  # one that was forgotten and made again counts once
+                    shared_s.setdefault(key, seconds)  # a resource that was made a second time counts once
         return end - start
 
     with ThreadPoolExecutor(threads) as pool:
         for done in pool.map(describe, range(0, n, batch)):
-            advance(done)  # here, since only one thread at a time may tell
+            advance(done)  # here, since only one thread may call it
     return values, _costs(scene, descriptors, private_s, shared_s)
 
 

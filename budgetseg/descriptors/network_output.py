@@ -17,15 +17,15 @@ __all__ = ["NetworkDescriptor"]
 
 
 class _Output(Resource):
-    """What a network says about a frame, (h, w, L)."""
+    """The output of a network for a frame, (h, w, L)."""
 
     def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork]) -> None:
-        self.kind = f"{name} output {network.digest}"  # its price is its own, not that of another file of that name
+        self.kind = f"{name} output {network.digest}"  # networks of one name in other files have other prices
         self._network = network
         self._instead = instead
 
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
-        """The same for every frame, whatever its size."""
+        """One for every frame, whatever its size."""
         return 1.0
 
     def works(self, scene: Scene) -> Float64:
@@ -33,11 +33,11 @@ class _Output(Resource):
         return np.ones(scene.n_frames)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
-        """(h, w, L)."""
+        """Class probabilities of a frame, (h, w, L) float32."""
         return FrameArray(self._instead.get(index, self._network)(scene.frames[index]))
 
     def cut_off(self) -> None:
-        """Whatever frame a network is looking at."""
+        """Cut off all runs of its networks."""
         for network in (self._network, *self._instead.values()):
             network.cut_off()
 
@@ -48,8 +48,8 @@ class NetworkDescriptor(AgreedFramesDescriptor):
     Parameters
     ----------
     name : of the descriptor
-    network : asked about every frame
-    instead : other networks, asked about certain frames; of the same classes
+    network : runs on every frame
+    instead : for certain frames, by number, another network that runs instead; with the same classes
     """
 
     def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork] | None = None) -> None:
@@ -64,18 +64,21 @@ class NetworkDescriptor(AgreedFramesDescriptor):
         self.resources = (self.source,)
 
     def fill(self, pixels: AgreedPixels, vectors: Float32) -> None:
-        """Means, (K, L), that sum to one where the network's classes do."""
+        """Write mean probabilities, (K, L), which sum to one if those of the network do."""
         _pool(pixels, vectors)
 
 
 @njit(cache=True, nogil=True)
 def _pool(pixels, out):  # type: ignore[no-untyped-def]
-    (height, width), shape = pixels.size, pixels.shape
+    height, width = pixels.size
+    shape = pixels.shape
     total = np.empty(shape[2], np.float64)
-    for own in range(len(pixels.regions)):
-        total[:], n = 0, 0
-        for k in range(pixels.first[own], pixels.first[own + 1]):
-            output, (low, high, top) = array_at(pixels.made[k], shape), runs_in(pixels, own, k)
+    for i in range(len(pixels.regions)):
+        total[:] = 0
+        n = 0
+        for k in range(pixels.first[i], pixels.first[i + 1]):
+            output = array_at(pixels.made[k], shape)
+            low, high, top = runs_in(pixels, i, k)
             for run in range(low, high):
                 left, right = pixels.spans[run]
                 line = output[(pixels.rows[run] - top) * shape[0] // height]
@@ -84,4 +87,4 @@ def _pool(pixels, out):  # type: ignore[no-untyped-def]
                     for label in range(shape[2]):
                         total[label] += here[label]
                 n += right - left
-        out[own] = total / n
+        out[i] = total / n

@@ -1,4 +1,4 @@
-"""Arrays of one shape as addresses for compiled code, which would copy a list of arrays one by one."""
+"""Pass arrays of one shape to compiled code by their addresses; a list of arrays would be copied one by one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ __all__ = ["FrameArray", "addresses", "array_at"]
 
 @dataclass(frozen=True, eq=False)
 class FrameArray:
-    """A C-contiguous float32 array of one frame, and where it lies."""
+    """A C-contiguous float32 array of one frame, and its address in memory."""
 
     array: Float32
     address: int = field(init=False)
@@ -24,12 +24,12 @@ class FrameArray:
 
     @property
     def nbytes(self) -> int:
-        """Bytes it takes."""
+        """Size in bytes."""
         return self.array.nbytes
 
 
 def addresses(arrays: Sequence[FrameArray]) -> Int64:
-    """Where the arrays lie; hold on to the arrays as long as the addresses are used."""
+    """Addresses of arrays, (K,) int64. The arrays must be kept as long as the addresses are used."""
     return np.array([array.address for array in arrays], np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What the descriptors of a scene will cost, all pairs of supervoxel and descriptor at once, before any is computed."""
+"""Predict the costs of all descriptors of all supervoxels of a scene before any is computed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ __all__ = ["Workload", "needs_of", "price", "workload"]
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """All the work that a scene may ask for: D descriptors of N supervoxels, R resources between them.
+    """All the work that a scene may need: D descriptors of N supervoxels, and R resources.
 
     Attributes
     ----------
-    private : (N,) float64 of each descriptor, its own work
-    shared : (count,) float64 of each kind of resources, its own work
-    needs : of N * D pairs, as in `Costs`
+    private : work of each descriptor without resources, (N,) float64
+    shared : work of each kind of resources without those that it needs, (count,) float64
+    needs : resources of N * D pairs, as in `Costs`
     """
 
     private: Mapping[str, Float64]
@@ -31,7 +31,7 @@ class Workload:
     needs: Lists
 
     def price(self, prices: Prices) -> Costs:
-        """Predicted seconds of everything, on an idle machine."""
+        """Predicted seconds of all the work, on an idle machine."""
         private_s = np.stack([prices.usual(name, works) for name, works in self.private.items()], axis=1)
         resource_s = np.concatenate([np.empty(0), *(prices.usual(kind, works) for kind, works in self.shared.items())])
         counts = {kind: len(works) for kind, works in self.shared.items()}
@@ -44,14 +44,14 @@ def price(scene: Scene, descriptors: Sequence[Descriptor], prices: Prices) -> Co
 
 
 def workload(scene: Scene, descriptors: Sequence[Descriptor]) -> Workload:
-    """The work that a scene may ask for; it stays the same while prices change."""
+    """The work that a scene may need; it does not depend on prices."""
     private = {descriptor.name: descriptor.works(scene) for descriptor in descriptors}
     shared = {kind: resource.works(scene) for kind, resource in _resources(descriptors).items()}
     return Workload(private, shared, needs_of(scene, descriptors)[1])
 
 
 def needs_of(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[Numbering, Lists]:
-    """Resources of every supervoxel and descriptor, N * D lists, those behind them included and before them."""
+    """Resources of every supervoxel and descriptor, N * D lists, with all they need in turn, each before its users."""
     resources = _resources(descriptors)
     numbering = Numbering({kind: resource.count(scene) for kind, resource in resources.items()})
     firsts, asked = _join([descriptor.all_needs(scene, numbering) for descriptor in descriptors])
@@ -73,7 +73,7 @@ def _resources(descriptors: Sequence[Descriptor]) -> dict[str, Resource]:
 
 
 def _join(parts: Sequence[Lists]) -> tuple[list[Int64], Int32]:
-    """The items of all, and the `first` of each among them."""
+    """The items of all lists, and the `first` of each part as places among them."""
     ends = np.cumsum([0, *(len(part.items) for part in parts)]).tolist()
     firsts = [part.first + end for part, end in zip(parts, ends, strict=False)]
     return firsts, np.concatenate([np.empty(0), *(part.items for part in parts)], dtype=np.int32, casting="unsafe")
@@ -81,16 +81,20 @@ def _join(parts: Sequence[Lists]) -> tuple[list[Int64], Int32]:
 
 @njit(cache=True, nogil=True)
 def _closure(firsts, asked, first_behind, behind):  # type: ignore[no-untyped-def]
-    """First and items of all that is asked for, depth first, and the first list that asks for what is nowhere.
+    """First and items of all needed resources, depth first, and the first list that needs one that does not exist.
 
-    firsts : (D, N + 1), of the lists of each descriptor in `asked`
-    first_behind : (R + 1,), of what each resource needs, in `behind`
+    firsts : (D, N + 1), places of the lists of each descriptor in `asked`
+    first_behind : (R + 1,), places of the needs of each resource in `behind`
     """
-    n_columns, n_resources = len(firsts), len(first_behind) - 1
+    n_columns = len(firsts)
+    n_resources = len(first_behind) - 1
     n_lists = n_columns * (firsts.shape[1] - 1)
-    first, items, n = np.zeros(n_lists + 1, np.int64), np.empty(2 * len(asked), np.int32), 0
+    first = np.zeros(n_lists + 1, np.int64)
+    items = np.empty(2 * len(asked), np.int32)
+    n = 0
     seen = np.full(n_resources, -1, np.int64)  # the last list that each resource was found for
-    path, places = np.empty(n_resources, np.int64), np.empty(n_resources, np.int64)
+    path = np.empty(n_resources, np.int64)
+    places = np.empty(n_resources, np.int64)
     for k in range(n_lists):
         if len(items) < n + n_resources:
             items = np.concatenate((items[:n], np.empty(n + n_resources, np.int32)))
@@ -100,7 +104,10 @@ def _closure(firsts, asked, first_behind, behind):  # type: ignore[no-untyped-de
                 return first, items[:0], k
             if seen[root] == k:
                 continue
-            depth, path[0], places[0], seen[root] = 0, root, first_behind[root], k
+            depth = 0
+            path[0] = root
+            places[0] = first_behind[root]
+            seen[root] = k
             while depth >= 0:
                 end = first_behind[path[depth] + 1]
                 while places[depth] < end:
@@ -111,12 +118,14 @@ def _closure(firsts, asked, first_behind, behind):  # type: ignore[no-untyped-de
                     if seen[need] == k:
                         continue
                     seen[need] = k
-                    if first_behind[need] == first_behind[need + 1]:  # most: no need to go there and back
+                    if first_behind[need] == first_behind[need + 1]:  # most resources need no others
                         items[n] = need
                         n += 1
                     else:
-                        depth, end = depth + 1, first_behind[need + 1]
-                        path[depth], places[depth] = need, first_behind[need]
+                        depth = depth + 1
+                        end = first_behind[need + 1]
+                        path[depth] = need
+                        places[depth] = first_behind[need]
                 items[n] = path[depth]
                 n += 1
                 depth -= 1

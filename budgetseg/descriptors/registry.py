@@ -1,4 +1,4 @@
-"""Descriptors by name: our own, those of other packages, and networks of a folder."""
+"""Descriptors by name: built-in ones, those of other packages, and networks in a folder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ HAND_MADE = tuple(BUILT_IN)
 """Descriptors of the paper's CRF; CRF-Full has `dcnn` as well."""
 
 GROUP = "budgetseg.descriptors"
-"""Entry points of this group are callables without arguments that give a `Descriptor`."""
+"""Entry points of this group are callables without arguments that return a `Descriptor`."""
 
 
 def available(networks: Path | None = None) -> list[str]:
@@ -41,9 +41,9 @@ def open_descriptors(
     ----------
     names : built-in ones, entry points of other packages, or networks
     networks : folder of networks; NAME.toml or NAME.onnx there is a descriptor of that name
-    threads : of a network's run
-    frames : (T, H, W, 3), of the video that will be described for training: on each frame that a network has learned
-        from, a fold network that has not speaks in its place
+    threads : for each run of a network
+    frames : (T, H, W, 3), of a video that is described for training: for frames that a network was trained on, a fold
+        network that was not is used instead
     """
     files = _networks(networks)
     points = {point.name: point for point in entry_points(group=GROUP)}
@@ -61,7 +61,7 @@ def open_descriptors(
 
 
 def open_networks(names: Sequence[str], folder: Path | None, threads: int = 1) -> dict[str, OnnxNetwork]:
-    """The networks in a folder that have one of these names, in their order."""
+    """The networks in a folder that have one of these names, in the order of the names."""
     files = _networks(folder)
     return {name: OnnxNetwork(read_card(files[name]), threads) for name in names if name in files}
 
@@ -81,13 +81,13 @@ def _open_point(point: EntryPoint) -> Descriptor:
 
 
 def _networks(folder: Path | None) -> dict[str, Path]:
-    """Card, or ONNX file where there is none, of every network in a folder."""
+    """Paths of the networks in a folder by name: the card, or the ONNX file if there is no card."""
     if folder is None:
         return {}
     if not folder.is_dir():
         raise UsageError(f"no folder '{folder}' of networks; 'budgetseg train-network' makes one")
     cards = {path.stem: path for path in sorted(folder.glob("*.toml"))}
-    # A file that a card names is no descriptor by itself.
+    # An ONNX file that a card names is not a descriptor by itself.
     named = {read_card(path).file for path in cards.values()}
     return {path.stem: path for path in sorted(folder.glob("*.onnx")) if path not in named} | cards
 

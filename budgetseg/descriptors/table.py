@@ -1,4 +1,4 @@
-"""The descriptors of videos on disk, with what each of them cost: what training and simulation read.
+"""Tables of descriptors on disk, with what each of them cost, for training and simulation.
 
 A folder per video, written whole or not at all; large arrays are .npy files that are memory-mapped:
 
@@ -24,22 +24,22 @@ from budgetseg.types import Float32, Float64, Graph, Int32, Int64
 
 __all__ = ["Costs", "VideoTable", "read_settings", "read_table", "write_table"]
 
-FORMAT = 2  # also when a descriptor means something else
+FORMAT = 2  # it also changes when a descriptor changes its meaning
 _CARD: dict[str, type] = {"name": str, "n_frames": int, "settings": dict, "descriptors": dict, "kinds": dict}
 _DAMAGES = (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What the descriptors of a video cost: D of them on N supervoxels, R resources between them.
+    """Costs of the descriptors of a video: D descriptors of N supervoxels, which share R resources.
 
     Attributes
     ----------
-    private_s : (N, D) float64, seconds of its own
-    resource_s : (R,) float64, seconds of each resource; measured ones are 0 where nobody needed it
+    private_s : (N, D) float64, seconds without resources
+    resource_s : (R,) float64, seconds of each resource; 0 for one that was not needed when costs were measured
     first : (N * D + 1,) int64; descriptor d of supervoxel i needs `needed[first[i * D + d] : first[i * D + d + 1]]`
-    needed : (M,) int32, resources 0..R-1, those that other resources need included, each before those that need it
-    kinds : names of the kinds of resources, and how many there are of each, in the order of 0..R-1
+    needed : (M,) int32, resources 0..R-1, including those that other resources need, each before its users
+    kinds : number of resources of each kind, in the order of 0..R-1
     """
 
     private_s: Float64
@@ -49,35 +49,35 @@ class Costs:
     kinds: Mapping[str, int]
 
     def take(self, columns: Sequence[int], rows: Int64 | None = None) -> "Costs":
-        """Of these descriptors and supervoxels, None for all of them, in this order; resources keep their numbers."""
+        """Costs of some descriptors (columns) and supervoxels (rows, None for all); resources keep their numbers."""
         n, n_descriptors = self.private_s.shape
         rows = np.arange(n) if rows is None else rows
         cells = (rows[:, None] * n_descriptors + np.asarray(columns, np.int64)).ravel()
         counts = self.first[cells + 1] - self.first[cells]
         first = np.concatenate([[0], np.cumsum(counts)])
         needed = self.needed[np.repeat(self.first[cells] - first[:-1], counts) + np.arange(first[-1])]
-        own_s = np.ascontiguousarray(self.private_s[rows][:, list(columns)])
-        return Costs(own_s, self.resource_s, first, needed, self.kinds)
+        private_s = np.ascontiguousarray(self.private_s[rows][:, list(columns)])
+        return Costs(private_s, self.resource_s, first, needed, self.kinds)
 
     def full_s(self, columns: Sequence[int]) -> float:
-        """Seconds that these descriptors cost for the whole video, with what they share made once."""
-        own = self.take(columns)
-        return float(own.private_s.sum() + own.resource_s[np.unique(own.needed)].sum())
+        """Seconds of these descriptors for the whole video, with every resource made once."""
+        costs = self.take(columns)
+        return float(costs.private_s.sum() + costs.resource_s[np.unique(costs.needed)].sum())
 
 
 @dataclass(frozen=True, eq=False)
 class VideoTable:
-    """Everything about one video.
+    """All descriptors of a video, with its supervoxels and labels.
 
     Attributes
     ----------
     name : of the video
-    n_frames : T
+    n_frames : number of frames, T
     graph : of its supervoxels
-    truth : (N, L) labelled pixels of each class in each supervoxel
-    values : (N, length) float32 of each descriptor, by name, in the order of the columns of the costs
+    truth : (N, L) number of labelled pixels of each class in each supervoxel
+    values : descriptors by name, (N, length) float32 each, in the order of the columns of the costs
     costs : of computing them
-    settings : what they were computed with; tables of other settings do not mix
+    settings : that they were computed with; tables with other settings must not be mixed
     """
 
     name: str
@@ -90,7 +90,7 @@ class VideoTable:
 
 
 def write_table(table: VideoTable, folder: Path) -> None:
-    """Write a video's table; the folder appears whole or not at all."""
+    """Write the table of a video to a folder, which appears whole or not at all."""
     card = {
         "format": FORMAT,
         "name": table.name,
@@ -111,7 +111,7 @@ def write_table(table: VideoTable, folder: Path) -> None:
 
 
 def read_table(folder: Path) -> VideoTable:
-    """A video's table; values are memory-mapped, so that only what is used is read."""
+    """Read the table of a video. Values are memory-mapped, so that only what is used is read."""
     card = _read_card(folder)
     try:
         graph = Graph(**_load_arrays(folder / "graph.npz"))
@@ -127,7 +127,7 @@ def read_table(folder: Path) -> VideoTable:
 
 
 def read_settings(folder: Path) -> Mapping[str, Any] | None:
-    """Settings of the table in a folder; None where there is none."""
+    """Settings of the table in a folder; None if there is no table."""
     if not (folder / "video.json").exists():
         return None
     settings: Mapping[str, Any] = _read_card(folder)["settings"]

@@ -1,4 +1,4 @@
-"""Algorithm 1: decide, do, add, until time is up. Every run goes through it: labelling, replaying, simulating."""
+"""Algorithm 1: decide, do, add, until time is up. Labelling, replaying and simulating all run this loop."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,18 +14,18 @@ from budgetseg.types import NOTHING, Action, Batch, Float64
 __all__ = ["LATE", "Listed", "Outcome", "Policy", "Record", "Workable", "spend"]
 
 LATE = "late"
-"""Why an action was not done: there was no time to end it."""
+"""The reason given for an action that was cut off because its time was up."""
 
 
 class Outcome(NamedTuple):
-    """What came of a batch of K actions.
+    """The result of a batch of K actions.
 
     Attributes
     ----------
-    values : what the sources said; the state that did the batch knows how to read it
-    spent_s : (K,) float64
-    shared_s : (K,) float64, the part of that for what other actions can use, too
-    missing : why there is no value, by number in the batch; `LATE`, or what went wrong
+    values : what the sources returned, in a form that only the state that did the batch needs to understand
+    spent_s : (K,) float64, seconds that each action took
+    shared_s : (K,) float64, the part of `spent_s` that went into results which other actions can use, too
+    missing : for each action without a value, its number in the batch and the reason: `LATE`, or what went wrong
     """
 
     values: Any
@@ -35,39 +35,39 @@ class Outcome(NamedTuple):
 
 
 class Workable(Protocol):
-    """The state of a run: it does actions, and knows what came of them."""
+    """The state of a run: it does actions, and keeps their results."""
 
     def do(self, batch: Batch) -> Outcome:
-        """Do a batch; several threads may be in here."""
+        """Do the actions of a batch. Several threads may call this at the same time."""
 
     def add(self, batch: Batch, outcome: Outcome) -> None:
-        """Take in what came of a batch; one thread at a time is in here."""
+        """Add the outcome of a batch to the state. Only one thread at a time calls this."""
 
     def cuttable(self) -> Sequence[Cuttable]:
-        """What can be told to stop when time is up."""
+        """Work under way that can be made to stop when time is up."""
 
 
 Policy = Callable[[Any, float], Batch]
-"""Decides: from a state, and the seconds left for actions, to the next of them; an empty batch to stop."""
+"""Maps a state, and the seconds left for actions, to the actions to do next; an empty batch stops the run."""
 
 
 Record = Callable[[Batch, Outcome, float], None]
-"""Is told of a batch, what came of it, and when it was decided, in seconds of the clock."""
+"""Called after each batch with the batch, its outcome, and when it was decided, in seconds of the clock."""
 
 
 class Listed:
-    """A policy that follows a list: a replay is a run by it.
+    """A policy that does the actions of a list, one at a time. A replay is a run with this policy.
 
     Parameters
     ----------
-    actions : what to do, in order
+    actions : to do, in this order
     """
 
     def __init__(self, actions: Sequence[Action]) -> None:
         self._left = iter(actions)
 
-    def __call__(self, state: Any, left_s: float) -> Batch:  # noqa: ARG002 - a list heeds neither
-        """The next of them."""
+    def __call__(self, state: Any, left_s: float) -> Batch:  # noqa: ARG002 - the list alone decides
+        """The next action of the list as a batch; an empty batch after the last one."""
         action = next(self._left, None)
         return NOTHING if action is None else Batch.of([action], [0.0])
 
@@ -80,19 +80,19 @@ def spend(
     record: Record = lambda *_: None,
     threads: int = 1,
 ) -> None:
-    """Decide and do until the policy stops.
+    """Decide and do actions until the policy stops.
 
-    One thread decides at a time; actions are done side by side. What is under way when no seconds are left is cut off.
-    Where something goes wrong in one thread, the others end what they are at, and the error is raised.
+    One thread decides at a time; several do actions at the same time. Work under way when no seconds are left is cut
+    off. If a thread raises an error, the others end the batch they are working on, and the error is raised here.
 
     Parameters
     ----------
-    state : does actions, and is told of the outcomes
-    policy : decides
-    clock : of the run; a simulated one is served by one thread, so that runs repeat
-    left_s : seconds left for actions, by the clock
-    record : is told of everything that was done
-    threads : that decide and do
+    state : does actions, and receives their outcomes
+    policy : decides what to do next
+    clock : of the run; with a simulated one only one thread works, so that runs can be repeated exactly
+    left_s : returns the seconds left for actions, by the clock
+    record : called with every batch that was done
+    threads : number of threads that decide and do
     """
     lock = Lock()
     has_failed = Event()
@@ -123,14 +123,14 @@ def spend(
         others = [pool.submit(work) for _ in range(n_others)]
         work()
     for other in others:
-        other.result()  # what went wrong there is not lost
+        other.result()  # raises the error of that thread, if it had one
 
 
 def done_of(batch: Batch, outcome: Outcome) -> list[int]:
-    """Numbers of the actions of a batch that came to something."""
+    """Numbers of the actions of a batch that have a value."""
     return [k for k in range(batch.n_actions) if k not in outcome.missing]
 
 
 def nothing_for(n: int, why: str) -> Outcome:
-    """An outcome of n actions none of which came to anything."""
+    """The outcome of n actions none of which has a value, all for the same reason."""
     return Outcome(None, np.zeros(n), np.zeros(n), dict.fromkeys(range(n), why))

@@ -1,10 +1,11 @@
-"""Room for the labels of a video: memory, or a nameless file on disk where a long video has more than that."""
+"""Arrays for the labels of a video: in memory, or in an unnamed file on disk for long videos."""
 
 import gc
 import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 
 import numpy as np
@@ -12,33 +13,55 @@ import numpy as np
 from budgetseg.errors import OutputError
 from budgetseg.types import UInt8
 
-__all__ = ["LARGE", "made_ready", "n_bytes", "no_collection", "room_for"]
+__all__ = ["LabelMemory", "made_ready", "n_bytes", "no_collection", "room_for"]
 
-IN_MEMORY = 2 << 30
-"""Bytes of labels that are kept in memory: 12,000 frames of 480×360."""
 
-LARGE = 1 << 26
-"""Bytes of labels from which on memory is made ready beside the budget: a gigabyte takes from 0.1 to 2.5 s."""
+@dataclass(frozen=True)
+class LabelMemory:
+    """Where the labels of a video are kept, and who pays for the memory.
+
+    Attributes
+    ----------
+    in_memory_bytes : labels of one budget that take more than this are kept in a file; 2 GiB are 12,000 frames of
+        480×360
+    unpaid_bytes : if the labels of all budgets together take more than this, their memory is made ready beside the
+        budget: the first touch of a gigabyte takes from 0.1 to 2.5 s, whatever the system likes
+    """
+
+    in_memory_bytes: int = 2 << 30
+    unpaid_bytes: int = 1 << 26
 
 
 def n_bytes(labels: Sequence[UInt8]) -> int:
-    """Of memory that labels take, those in a file left out."""
-    return sum(own.size for own in labels if not isinstance(own, np.memmap))
+    """Bytes of memory that label arrays take; those kept in a file are not counted."""
+    return sum(array.size for array in labels if not isinstance(array, np.memmap))
 
 
 def made_ready(n: int) -> str:
-    """What the user is told of so many bytes."""
+    """The note for the user that n bytes of memory were allocated outside the budget."""
     return f"memory for labels, {n / 1e9:.2g} GB, was allocated outside the budget"
 
 
-def room_for(n_frames: int, size: tuple[int, int], value: int | None = None, most_bytes: int = IN_MEMORY) -> UInt8:
-    """Labels of so many frames, (T, H, W), all of one class, or of any; in a file where that is over `most_bytes`."""
+def room_for(
+    n_frames: int,
+    size: tuple[int, int],
+    value: int | None = None,
+    most_bytes: int = LabelMemory.in_memory_bytes,
+) -> UInt8:
+    """A label array (T, H, W), uint8; in a file if it takes more than `most_bytes`.
+
+    Parameters
+    ----------
+    n_frames, size : T, and (H, W)
+    value : label that all pixels get; None leaves them undefined
+    most_bytes : of an array in memory
+    """
     shape = (n_frames, *size)
     if math.prod(shape) <= most_bytes:
         return np.empty(shape, np.uint8) if value is None else np.full(shape, value, np.uint8)
     try:
         with TemporaryFile() as file:
-            os.posix_fallocate(file.fileno(), 0, math.prod(shape))  # a disk that fills up later would kill us
+            os.posix_fallocate(file.fileno(), 0, math.prod(shape))  # a disk that fills up later would end the program
             labels: UInt8 = np.memmap(file, np.uint8, "r+", shape=shape)
     except OSError as error:
         needed = f"{math.prod(shape) / 1e9:.0f} GB"
@@ -50,7 +73,7 @@ def room_for(n_frames: int, size: tuple[int, int], value: int | None = None, mos
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Python looks for cycles of garbage when it likes, for a tenth of a second; not while a clock runs."""
+    """Keep Python from collecting garbage in the block: a collection can take a tenth of a second of a budget."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,11 +1,15 @@
-"""What a run reads of a video, and how it works on that: the one noun that both spaces plan by."""
+"""A plan: which frames of a video are read, and how they are labelled. Both spaces use the same class."""
 
 from dataclasses import dataclass
 
 __all__ = ["STRIDES", "Plan"]
 
 STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Every how many frames one may be read: each has many of the others as divisors."""
+"""Strides that a plan may have: every how many frames one is read.
+
+They are numbers with many divisors among the others: a run that has read with one stride can change to a multiple of
+it without reading other frames.
+"""
 
 
 @dataclass(frozen=True)
@@ -14,19 +18,19 @@ class Plan:
 
     Attributes
     ----------
-    n_frames : of the video
-    size : height and width of the frames that are worked on
-    stride : every so many frames one is read; the others take their labels from those
-    prior : nothing is read: every pixel gets the most frequent class
-    read_size : height and width at which frames are read, where that is larger than `size`; None for the same
-    density : regions: supervoxels a frame
-    tier : regions: of the supervoxels; None for that of the model
-    colour_only : regions: no other descriptor is considered
-    network : frames: the network that is asked; empty where none is
-    n_keys : frames: key frames, those that the network is asked about
-    carry : frames: how predictions come to other frames, `flow` or `copy`
+    n_frames : number of frames of the video
+    size : height and width, in pixels, of the frames that are labelled
+    stride : one frame in this many is read; the others take their labels from those
+    prior : if True, nothing is read, and every pixel gets the most frequent class
+    read_size : height and width at which frames are read, if larger than `size`; None for the same
+    density : regions: supervoxels per frame
+    tier : regions: tier of the supervoxels; None for that of the model
+    colour_only : regions: the colour descriptor is the only one considered
+    network : frames: name of the network that runs; empty if none does
+    n_keys : frames: number of key frames, the frames that the network runs on
+    carry : frames: how predictions are propagated to other frames, `flow` or `copy`
     edges : frames: whether labels follow the edges of the frame
-    cost_s : predicted seconds of all that is still to be done
+    cost_s : predicted seconds of all work that remains
     score : predicted accuracy, in points of mean IoU against the cheapest network on every frame
     """
 
@@ -47,19 +51,19 @@ class Plan:
 
     @property
     def n_worked(self) -> int:
-        """Frames that are worked on."""
+        """Number of frames that are read and labelled, one in `stride`."""
         return -(-self.n_frames // self.stride)
 
     @property
     def n_pixels(self) -> float:
-        """Pixels that are worked on."""
+        """Number of pixels in those frames."""
         return float(self.n_worked * self.size[0] * self.size[1])
 
     @property
     def n_supervoxels(self) -> int:
-        """Supervoxels in all, where there are some."""
+        """Number of supervoxels of the video, at least one."""
         return self.supervoxels_in(self.n_worked)
 
     def supervoxels_in(self, n_frames: int) -> int:
-        """Supervoxels in so many of the frames that are worked on, at least one."""
+        """Number of supervoxels in `n_frames` of the frames that are read, at least one."""
         return max(1, round(self.density * n_frames))

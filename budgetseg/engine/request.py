@@ -1,4 +1,4 @@
-"""What is wanted of a run: budgets, and how they are counted."""
+"""What a user asks of a run: budgets, and how they are counted."""
 
 import math
 from dataclasses import dataclass
@@ -13,16 +13,17 @@ SCOPES = ("total", "descriptors")
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted.
+    """What a user asks of a run.
 
     Attributes
     ----------
-    budgets : rising; the labelling at each of them is kept
-    scope : `total`, from the first frame read to labels ready, or `descriptors`
-    density : supervoxels a frame; None for what suits the video
-    seed : of what is random
-    window : frames in a window at most; None for as many as memory allows
-    explain : whether results should tell where the label of each pixel comes from; that is found out beside the budget
+    budgets : in rising order; there is a result for each of them
+    scope : what a budget counts: `total`, from the first frame read to labels ready, or `descriptors` alone
+    density : supervoxels per frame; None for what suits the video
+    seed : of all random choices
+    window : frames in a window, at most; None for as many as memory allows
+    explain : whether results also record where the label of each pixel comes from; finding it out is not charged to the
+        budget
     """
 
     budgets: tuple[Budget, ...]
@@ -34,7 +35,7 @@ class Request:
 
     @property
     def end_s(self) -> float:
-        """When labels must be there at the largest budget, in seconds of the clock; infinity for no bound."""
+        """When labels of the largest budget are due, in seconds of the clock; infinity if nothing bounds it."""
         is_bounded = self.scope == "total" and not self.budgets[0].is_share
         return self.budgets[-1].amount if is_bounded else math.inf
 

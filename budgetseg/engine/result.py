@@ -1,4 +1,4 @@
-"""A labelled video, at one budget: what every run gives, and what everything after it takes."""
+"""A video labelled at one budget: what a run returns, and what outputs, reports and evaluation read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ __all__ = ["Result"]
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A labelled video.
+    """A video labelled at one budget.
 
     Attributes
     ----------
-    labels : (T, H, W) uint8, class index
-    ledger : what the time was spent on
-    classes : what the indices mean
-    space : that labelled, `frames` or `regions`
-    plan : what was read, and how it was worked on
-    windows : what was done, window by window; the same for all budgets of a run
-    evidence : what the labels of each window were made from
-    memory : what a later run can go on from, for each window; the same for all budgets of a run
-    least : confidence where nothing was done: the share of the most frequent class in training
+    labels : (T, H, W) uint8, class index of every pixel
+    ledger : how the time was spent
+    classes : names and colours of the class indices
+    space : the space that labelled the video, `frames` or `regions`
+    plan : which frames were read, and how they were labelled
+    windows : trace of each window; the same for all budgets of a run
+    evidence : what the labels of each window were made from; None for a window labelled by the prior
+    memory : for each window, what a later run needs to continue; the same for all budgets of a run
+    least : confidence of a label from the prior: the share of the most frequent class in training, 0 to 1
     """
 
     labels: UInt8
@@ -46,11 +46,11 @@ class Result:
     @cached_property
     def confidence(self) -> Float32:
         """The probability of the label at every pixel, (T, H, W) float32."""
-        found = np.full(self.labels.shape, self.least, np.float32)
+        confidence = np.full(self.labels.shape, self.least, np.float32)
         first = 0
-        for window, own in zip(self.windows, self.evidence, strict=True):
-            if own is not None:
-                part = own.confidence(self.labels.shape[1:])[: len(found) - first]
-                found[first : first + len(part)] = part
+        for window, evidence in zip(self.windows, self.evidence, strict=True):
+            if evidence is not None:
+                part = evidence.confidence(self.labels.shape[1:])[: len(confidence) - first]
+                confidence[first : first + len(part)] = part
             first += window.n_frames
-        return found
+        return confidence

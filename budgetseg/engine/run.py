@@ -1,4 +1,4 @@
-"""A run: a video, a space and budgets in, labels and their accounts out.
+"""A run: a video, a space and budgets in; labels, and how the time was spent, out.
 
 plan ─► a glance at every window ─► for each window: read and prepare ─► for each budget: spend (Algorithm 1) ─► finish
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from budgetseg.engine.loop import Listed, Outcome, Policy, done_of, spend
-from budgetseg.engine.memory import LARGE, made_ready, n_bytes, no_collection, room_for
+from budgetseg.engine.memory import LabelMemory, made_ready, n_bytes, no_collection, room_for
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
@@ -38,20 +38,20 @@ _log = logging.getLogger(__name__)
 Stopped = Callable[[], bool]
 
 RELEASE = "release"
-"""Stage: the memory of a window is given back."""
+"""Name of the stage in which the memory of a window is released."""
 FILL = "filling"
-"""Stage: windows for which there was no time take labels from others."""
+"""Name of the stage in which windows that there was no time for take labels from others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """A run to go on from.
+    """A run to continue.
 
     Attributes
     ----------
     plan : its plan
     windows : what it did in each window that it came to
-    memory : what it has kept of each of them, if anything
+    memory : what it has kept of each of them; empty if it kept nothing
     """
 
     plan: Plan
@@ -79,7 +79,7 @@ class _Opened:
 
 @dataclass
 class _Done:
-    """What a window has come to, budget by budget."""
+    """A window after all of its budgets; `evidence` has an item for each budget."""
 
     trace: WindowTrace
     evidence: list[Evidence | None]
@@ -94,6 +94,7 @@ def run(
     clock: Clock | None = None,
     stopped: Stopped = lambda: False,
     earlier: Earlier | None = None,
+    memory: LabelMemory | None = None,
 ) -> list[Result]:
     """Label a video; a result for each budget.
 
@@ -105,10 +106,11 @@ def run(
     classes : what label indices mean
     clock : that budgets are counted by; None for one that starts now
     stopped : asked again and again; once it says so, no more is spent, and labels are made from what there is
-    earlier : a run to go on from; what it did is done again, or taken from its memory, beside the budget
+    earlier : a run to continue; its actions are repeated, or taken from its memory, without charge to the budget
+    memory : where labels are kept; None for the default
     """
     with no_collection(), one_thread_each():
-        return _Run(space, video, request, classes, clock or WallClock(), stopped).label(earlier)
+        return _Run(space, video, request, classes, clock or WallClock(), stopped, memory).label(earlier)
 
 
 def replay(
@@ -128,6 +130,7 @@ class _Run:
         classes: Classes,
         clock: Clock,
         stopped: Stopped,
+        memory: LabelMemory | None = None,
     ) -> None:
         self.space = space
         self.video = video
@@ -135,6 +138,7 @@ class _Run:
         self.classes = classes
         self.clock = clock
         self.stopped = stopped
+        self.memory = memory or LabelMemory()
         self.done: list[_Done] = []
         self.glanced: dict[int, _Opened] = {}
         self._to_fill = [0.0] * len(request.budgets)  # pixels that take their labels from other windows
@@ -160,7 +164,7 @@ class _Run:
             if n_found < window.span.stop:
                 self.n_frames = n_found  # the video is shorter than its file promised
             last = Account(self.clock, self.space.prices, self.ledgers[-1])
-            with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is given back
+            with last.stage(RELEASE, self._pixels_of(window)):  # the user waits until memory is released
                 del opened
         if n_found == 0 and not self.plan.prior:
             raise VideoError(f"'{self.video.name}' has no frame; check the file")
@@ -175,7 +179,7 @@ class _Run:
         self._make_room()
         self.plan = earlier.plan
         self.reader = self.space.reader(self.video, self.plan)
-        for window in self._windows([own.n_frames for own in earlier.windows]):
+        for window in self._windows([trace.n_frames for trace in earlier.windows]):
             if window.number == len(earlier.windows):
                 break
             opened = self._open(window)
@@ -188,7 +192,7 @@ class _Run:
     # Windows
 
     def _windows(self, lengths: Sequence[int]) -> Iterator[Window]:
-        """Windows of the lengths that an earlier run had, then of about one length."""
+        """Windows of the lengths of an earlier run, in frames, then windows of about one length."""
         stride = self.plan.stride
         n_windows = -(-self.plan.n_worked // self.space.window_length(self.request, self.plan))
         usual = stride * -(-self.plan.n_worked // n_windows)
@@ -197,7 +201,8 @@ class _Run:
             length = lengths[number] if number < len(lengths) else usual
             span = range(first, min(first + length, self.n_frames))
             yield Window(number, span, self.reader, span.stop == self.n_frames)
-            first, number = span.stop, number + 1
+            first = span.stop
+            number += 1
 
     def _open(self, window: Window) -> _Opened:
         account = Account(self.clock, self.space.prices, Ledger(None, self.request.scope), self.stopped)
@@ -235,8 +240,11 @@ class _Run:
 
     def _label_window(self, opened: _Opened, window: Window) -> int:
         """Label a window at every budget; how many of its frames there are."""
-        state, ledger, events = opened.state, opened.account.ledger, opened.events
-        began_s, before = self.clock.now_s(), list(self.ledgers)
+        state = opened.state
+        ledger = opened.account.ledger
+        events = opened.events
+        began_s = self.clock.now_s()
+        before = list(self.ledgers)
         finishes: list[Finish] = []
         evidence: list[Evidence | None] = []
         budgets_s = self._budgets_s(state, window, began_s)
@@ -270,8 +278,10 @@ class _Run:
         return window.number == 0 or not self.stopped()
 
     def _spend(self, opened: _Opened, budget_s: float, end_s: float) -> None:
-        """Algorithm 1, until shortly before a deadline."""
-        margins, ledger, state = self.space.margins, opened.account.ledger, opened.state
+        """Run Algorithm 1 until shortly before the deadline `end_s`."""
+        margins = self.space.margins
+        ledger = opened.account.ledger
+        state = opened.state
         kept_s = margins.reserve_s(budget_s, self.space.prices.slowdown.waiting)
         first_s = margins.first * state.next_s()
         stopped_s: float | None = None
@@ -291,8 +301,10 @@ class _Run:
         ledger.work_left = ledger.next_s > 0
 
     def _spend_on(self, opened: _Opened, policy: Policy, left_s: Callable[[], float]) -> None:
-        """Do what a policy decides while there are seconds left, and write it down."""
-        ledger, events, began_s = opened.account.ledger, opened.events, self.clock.now_s()
+        """Do what a policy decides while seconds are left, and add it to the ledger and the events of a window."""
+        ledger = opened.account.ledger
+        events = opened.events
+        began_s = self.clock.now_s()
         planned_s = 0.0
 
         def record(batch: Batch, outcome: Outcome, at_s: float) -> None:
@@ -306,18 +318,21 @@ class _Run:
             ledger.book_stage(self.space.stage, planned_s / self.space.threads, self.clock.now_s() - began_s)
 
     def _record(self, batch: Batch, outcome: Outcome, at_s: float, ledger: Ledger, events: list[Event]) -> None:
-        """Write actions to the ledger and the trace."""
+        """Add the actions of a batch to the ledger and to the events of the trace."""
         actions = batch.actions
-        planned, spent, shared = batch.planned_s.tolist(), outcome.spent_s.tolist(), outcome.shared_s.tolist()
+        planned = batch.planned_s.tolist()
+        spent = outcome.spent_s.tolist()
+        shared = outcome.shared_s.tolist()
         for k in done_of(batch, outcome):
             place, source = actions[k]
             ledger.book_source(self.space.sources[source], planned[k], spent[k])
             events.append(Event(place, source, at_s, spent[k], shared[k]))
 
     def _repeat_window(self, opened: _Opened, window: Window, trace: WindowTrace) -> None:
-        state, account = opened.state, opened.account
+        state = opened.state
         evidence: list[Evidence | None] = []
-        is_ready, n_done = False, 0
+        is_ready = False
+        n_done = 0
         for j, finish in enumerate(trace.finishes):
             if finish.prior:
                 evidence.append(None)
@@ -334,12 +349,12 @@ class _Run:
             spend(state, Listed(_actions(trace.events[n_done:])), self.clock, lambda: np.inf, _refuse(self.space))
         self.plan = state.plan if is_ready else self.plan
         self.done.append(_Done(trace, evidence, state.memory() if is_ready else None))
-        self.ledgers = [ledger.plus(account.ledger) for ledger in self.ledgers]
+        self.ledgers = [ledger.plus(opened.account.ledger) for ledger in self.ledgers]
 
     # Budgets
 
     def _end_s(self, end_s: float, window: Window) -> float:
-        """When labels must be ready, before memory is given back; infinity where nothing bounds it."""
+        """When labels must be ready for memory to be released by `end_s`; infinity if the scope does not bound it."""
         if self.request.scope != "total":
             return np.inf
         return end_s - self.space.margins.finish * self.space.prices.predict(RELEASE, self._pixels_of(window))
@@ -365,12 +380,12 @@ class _Run:
         return found
 
     def _share_of(self, window: Window) -> float:
-        """The share of a window in what is left of the video, by frames that are worked on."""
+        """The share, 0 to 1, that a window has of the frames that are still to be labelled."""
         stride = self.plan.stride
         return -(-len(window.span) // stride) / -(-(self.n_frames - window.span.start) // stride)
 
     def _close_budget(self, j: int, before: Ledger, ledger: Ledger, began_s: float, budget_s: float) -> None:
-        """Write down what the window has cost up to a budget."""
+        """Add what the window has cost up to budget j to its ledger."""
         budget = self.request.budgets[j]
         ledger.spent_s = self.clock.now_s() - began_s if self.request.scope == "total" else ledger.sources_s
         total_s = budget_s + (before.budget_s or 0.0) if budget.is_share else budget.amount
@@ -385,20 +400,24 @@ class _Run:
     def _make_room(self) -> None:
         """Make memory for labels, filled with the most frequent class.
 
-        The first touch of new memory takes as long as the system likes: where there is much, the clock stands still.
+        How long the first touch of new memory takes is up to the system: where there is much, the clock stands still.
         """
         size = self.video.height, self.video.width
         n = self.n_frames * size[0] * size[1] * len(self.ledgers)
-        with self.clock.paused() if n > LARGE else nullcontext():
-            self.labels = [room_for(self.n_frames, size, int(np.argmax(self.space.prior))) for _ in self.ledgers]
-        if n_bytes(self.labels) > LARGE:
+        prior_label = int(np.argmax(self.space.prior))
+        most_bytes = self.memory.in_memory_bytes
+        with self.clock.paused() if n > self.memory.unpaid_bytes else nullcontext():
+            self.labels = [room_for(self.n_frames, size, prior_label, most_bytes) for _ in self.ledgers]
+        if n_bytes(self.labels) > self.memory.unpaid_bytes:
             self._note(made_ready(n_bytes(self.labels)))
 
     def _label_rest(self) -> None:
         """Give windows without labels of their own those of the nearest frame that has some."""
         if self.plan.prior and not self.done:
             for ledger, budget in zip(self.ledgers, self.request.budgets, strict=True):
-                ledger.budget_s, ledger.spent_s, ledger.work_left = budget.amount, self.clock.now_s(), True
+                ledger.budget_s = budget.amount
+                ledger.spent_s = self.clock.now_s()
+                ledger.work_left = True
         for j, (labels, ledger) in enumerate(zip(self.labels, self.ledgers, strict=True)):
             is_own = np.repeat(
                 [not done.trace.finishes[j].prior for done in self.done], [done.trace.n_frames for done in self.done]
@@ -414,7 +433,8 @@ class _Run:
 
     def _fill(self, labels: UInt8, ledger: Ledger, is_own: Bool) -> None:
         """Copy labels to the frames that have none of their own."""
-        known, empty = np.flatnonzero(is_own), np.flatnonzero(~is_own)
+        known = np.flatnonzero(is_own)
+        empty = np.flatnonzero(~is_own)
         after = np.searchsorted(known, empty)
         sides = known[np.maximum(after - 1, 0)], known[np.minimum(after, len(known) - 1)]
         nearest = np.where(np.abs(sides[0] - empty) <= np.abs(sides[1] - empty), *sides)

@@ -1,7 +1,8 @@
-"""The contract that a space fills: what the engine must know of it to run it.
+"""The contract between the engine and a space, a way to label videos.
 
-A *space* says what a place is and which sources can be asked about it. Its *state* is what is known of one window of a
-video. The engine shares out time, decides when to stop, and keeps the accounts; it knows nothing else.
+A *space* defines what a place is (a frame, a supervoxel) and which sources (networks, descriptors) can run on it. Its
+*state* is what is known of one window of a video. The engine divides the time, decides when to stop, and keeps the
+accounts. It knows no more of a space than these protocols.
 """
 
 from collections.abc import Sequence
@@ -23,18 +24,18 @@ __all__ = ["Evidence", "Space", "WindowState"]
 
 
 class Evidence(Protocol):
-    """What the labels of a window were made from, at one budget: for confidence, pages and pictures."""
+    """What the labels of a window were made from, at one budget; confidence and explanations come from it."""
 
     def confidence(self, size: tuple[int, int]) -> Float32:
-        """The probability of the label at every pixel, (T, H, W), of frames of a size (H, W)."""
+        """The probability of the label at every pixel, (T, H, W), for frames of size (H, W)."""
 
 
 class WindowState(Protocol):
-    """What is known of one window; it only grows.
+    """What is known of one window. Knowledge is only ever added.
 
     Attributes
     ----------
-    plan : what is done in this window, and in those after it
+    plan : for this window and those after it
     """
 
     plan: Plan
@@ -47,47 +48,50 @@ class WindowState(Protocol):
         """Whether labels can be made that show what is in the window."""
 
     def prepare(self, end_s: float, last_s: float) -> bool:
-        """Read, and make ready for actions, with labels due at `end_s`; False where there is no time for any label.
+        """Read frames and make them ready for actions. Returns False if there is no time left to make labels.
 
-        It is called once for each budget; `last_s` is the end at the largest of them.
+        It is called once for each budget. Labels are due at `end_s`, those of the largest budget at `last_s`.
         """
 
     def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Any = None) -> None:
-        """Make ready as another run did, however long it takes; `memory` is what that run has kept, if anything."""
+        """Read the first n_read frames of an earlier run and make them ready as it did, however long that takes.
+
+        `memory` is what `memory` returned at the end of that run, if it was kept.
+        """
 
     def choose(self, left_s: float) -> Batch:
-        """The next actions, where so many seconds are left for them; empty to stop."""
+        """The actions to do next, with `left_s` seconds left for actions; an empty batch stops."""
 
     def do(self, batch: Batch) -> Outcome:
-        """Do actions; several threads may be in here."""
+        """Do the actions of a batch. Several threads may call this at the same time."""
 
     def add(self, batch: Batch, outcome: Outcome) -> None:
-        """Take in what came of actions."""
+        """Add the outcome of a batch to the state."""
 
     def cuttable(self) -> Sequence[Cuttable]:
-        """What can be told to stop when time is up."""
+        """Work under way that can be made to stop when time is up."""
 
     def full_s(self, scope: str) -> float:
-        """Predicted seconds of every action that there is; with reading and the end, where the scope is `total`."""
+        """Predicted seconds of all possible actions; with scope `total`, also of reading and finishing."""
 
     def finish_s(self) -> float:
         """Predicted seconds from the last action to labels ready."""
 
     def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, Evidence | None]:
-        """Write labels to `out` (T, H, W) by `end_s`, or as it was done before."""
+        """Write labels to `out` (T, H, W) by `end_s`, or, with `like`, exactly as an earlier run did."""
 
     def next_s(self) -> float:
-        """Predicted seconds of the cheapest action that was not done; 0 where all was done."""
+        """Predicted seconds of the cheapest action that was not done; 0 if all were."""
 
     def trace(self) -> tuple[Sequence[int], tuple[int, int], int]:
-        """Frames read, size worked on and number of places, as of `WindowTrace`."""
+        """Numbers of the frames read, their size, and the number of places, as in `WindowTrace`."""
 
     @property
     def n_frames(self) -> int:
-        """Frames of the window that there are; a video may end before it said so."""
+        """Number of frames of the window that exist; a video may be shorter than its file says."""
 
     def memory(self) -> Any:
-        """What a later run can go on from."""
+        """What a later run needs to continue from here."""
 
 
 class Space(Protocol):
@@ -96,12 +100,12 @@ class Space(Protocol):
     Attributes
     ----------
     name : `frames` or `regions`
-    stage : what the ledger calls the loop: `networks` or `descriptors`
-    sources : names of networks or descriptors, in the order of the actions' numbers
+    stage : name of the loop in the ledger: `networks` or `descriptors`
+    sources : names of networks or descriptors, in the order of the source numbers of actions
     prior : (L,) share of each class in training
     prices : what work costs on this machine
-    margins : what is kept back
-    threads : that work
+    margins : safety margins of a budget
+    threads : number of threads that work
     """
 
     name: str
@@ -121,20 +125,20 @@ class Space(Protocol):
 
     @property
     def margins(self) -> Margins:
-        """What is kept back."""
+        """Safety margins of a budget."""
 
     @property
     def threads(self) -> int:
-        """Threads that work."""
+        """Number of threads that work."""
 
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """The best plan for a video, before anything is read."""
 
     def window_length(self, request: Request, plan: Plan) -> int:
-        """Frames that are worked on in one window, at most."""
+        """Number of frames that are labelled in one window, at most."""
 
     def reader(self, video: VideoSource, plan: Plan) -> Reader:
-        """Gives the frames of a video that a plan works on."""
+        """A reader of the frames of a video that a plan uses."""
 
     def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> WindowState:
-        """The state of a window, before anything is known of it."""
+        """The state of a window before anything was read."""

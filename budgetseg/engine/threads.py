@@ -1,4 +1,4 @@
-"""Threads that work through one list; the calling one is among them, so that it sees how busy the machine is."""
+"""Threads that work through one list. The calling thread is one of them, so that it sees how busy the machine is."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,13 +16,15 @@ Item = TypeVar("Item")
 def for_each(
     items: Iterable[Item], do: Callable[[Item], object], threads: int, fits: Callable[[], bool] = lambda: True
 ) -> int:
-    """Do something with one item after the other as long as it `fits`; how many it was done with.
+    """Call `do` with each item until there are none, or `fits` returns False. Returns the number of calls begun.
 
-    Items may come from a generator: no two threads ask for one at the same time. Where one thread fails, the others
-    stop, and its exception is raised.
+    Items may come from a generator: no two threads ask for one at the same time. If `do` raises in one thread, the
+    others stop after their current item, and the exception is raised here.
     """
-    source, lock = iter(items), Lock()
-    n_done, failed = 0, False
+    source = iter(items)
+    lock = Lock()
+    n_done = 0
+    failed = False
 
     def work() -> None:
         nonlocal n_done, failed
@@ -54,7 +56,7 @@ def for_each(
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """OpenCV uses one thread for each call in the block: ours are enough."""
+    """Let OpenCV use one thread per call in the block, since the project runs threads of its own."""
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:

@@ -1,4 +1,4 @@
-"""What a run did, in order, so that it can be done again or gone on with."""
+"""The trace of a run: what it did, in order, so that it can be replayed or continued."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,10 @@ class Event(NamedTuple):
 
     Attributes
     ----------
-    place, source : as of `Action`
-    at_s : seconds of the clock, when it was decided
-    spent_s : what it took
-    shared_s : the part of it for what others can use, too, or that was spent waiting for it
+    place, source : numbers, as in `Action`
+    at_s : when it was decided, in seconds of the clock
+    spent_s : seconds that it took
+    shared_s : the part of `spent_s` that went into results which other actions can use, too, or into waiting for them
     """
 
     place: int
@@ -29,19 +29,19 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Finish:
-    """How the labels of a window were made at one budget: enough to make them again.
+    """How the labels of a window were made at one budget: all that a replay needs to make them again.
 
     Attributes
     ----------
-    n_events : actions that were done before
+    n_events : number of actions that were done before
     prior : whether every pixel has the most frequent class
-    n_read : frames: how many of the frames were read before
-    n_moves : regions: after how many moves the expansion was ended; None if it came to its end
-    carry : frames: how predictions came to other frames
+    n_read : frames: number of frames that were read before
+    n_moves : regions: number of moves after which the expansion was ended; None if it converged
+    carry : frames: how predictions were propagated to other frames
     edges : frames: whether labels follow the edges of the frame
     positions : frames: where each frame was taken to lie along the window, as of `Timeline`
     cuts : frames: first frames of all shots but the first
-    late : frames: those for which there was no time; they have the labels of the nearest frame that has some
+    late : frames: frames that there was no time to label; they have the labels of the nearest labelled frame
     """
 
     n_events: int
@@ -61,11 +61,11 @@ class WindowTrace:
 
     Attributes
     ----------
-    n_frames : of the video, that it covers
-    read : numbers within the window of the frames that were read, in that order
-    size : height and width of the frames that were worked on
-    n_places : frames, or supervoxels, that could be asked about
-    events : actions, in order
+    n_frames : number of frames of the video that the window covers
+    read : numbers, within the window, of the frames that were read, in the order of reading
+    size : height and width of the frames that were labelled
+    n_places : number of places that actions could be about: frames, or supervoxels
+    events : actions that were done, in order
     finishes : how labels were made, one for each budget
     """
 
@@ -77,7 +77,7 @@ class WindowTrace:
     finishes: Sequence[Finish]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; events by column, which is a third as long."""
+        """The trace as JSON values. Events are stored by column, which takes a third of the space."""
         columns = {name: [getattr(event, name) for event in self.events] for name in Event._fields}
         seconds = {name: [round(value, 7) for value in columns[name]] for name in Event._fields[2:]}
         return {
@@ -91,11 +91,11 @@ class WindowTrace:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "WindowTrace":
-        """From JSON; ValueError where it does not fit together."""
+        """The trace from its JSON values; ValueError if they contradict each other."""
         columns = [stored["events"][name] for name in Event._fields]
         events = [
-            Event(int(p), int(s), float(at), float(own), float(shared))
-            for p, s, at, own, shared in zip(*columns, strict=True)
+            Event(int(place), int(source), float(at_s), float(spent_s), float(shared_s))
+            for place, source, at_s, spent_s, shared_s in zip(*columns, strict=True)
         ]
         height, width = map(int, stored["size"])
         window = cls(
@@ -104,7 +104,7 @@ class WindowTrace:
             (height, width),
             int(stored["n_places"]),
             events,
-            [_read_finish(one) for one in stored["finishes"]],
+            [_read_finish(finish) for finish in stored["finishes"]],
         )
         window._check()
         return window

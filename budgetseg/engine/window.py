@@ -1,4 +1,4 @@
-"""A stretch of a video that is worked on at a time, and the reader that its frames come from."""
+"""A window, the part of a video that is labelled at a time, and the reader that its frames come from."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ class Window:
 
     Attributes
     ----------
-    number : from 0
+    number : of the window, from 0
     span : numbers of its frames in the video
-    reader : that they come from
-    is_last : whether the video ends with it
+    reader : gives its frames
+    is_last : whether the video ends with this window
     """
 
     number: int
@@ -35,29 +35,29 @@ class Window:
 
 
 class Reader:
-    """Gives frames by number: numbers rise, but for folders of images, whose frames come in any order.
+    """Gives frames by number. Numbers must rise, except in folders of images, which are read in any order.
 
     Parameters
     ----------
     source : the video, at the size and stride at which it is read
-    threads : to decode with
-    stride : of the source among the frames that are labelled
+    threads : number of threads that decode
+    stride : one frame of the video in this many is a frame of `source`
 
     Attributes
     ----------
-    key : what decoding is priced by
+    key : name under which the price of decoding is kept
     source : the video
     can_skip : whether frames can be left out without decoding them
-    may_leave_out : whether that may yet be so, by reading only frames that decode without others
-    alone : numbers of those, where it was decided; None for any
-    n_decoded : frames until now, those that nobody had asked for included
-    n_there : frames that the source has, once it has ended before one that was asked for; None before that
+    may_leave_out : whether `leave_out` may still make that possible, by reading only frames that decode without others
+    alone : numbers of the frames that decode without others, after `leave_out` has succeeded; None before
+    n_decoded : number of frames decoded so far, including those on the way to a frame that was asked for
+    n_there : number of frames of the source, once it turned out to have fewer than were asked for; None before
     """
 
     IMAGE_S = 1.5e-8
-    """Seconds to decode a pixel of an image, until it was measured."""
+    """Seconds to decode a pixel of an image, as long as none was measured on this machine."""
     FILM_S = 3e-9
-    """Seconds to decode a pixel of a video file, until it was measured."""
+    """Seconds to decode a pixel of a video file, as long as none was measured on this machine."""
 
     def __init__(self, source: VideoSource, threads: int, stride: int = 1) -> None:
         if isinstance(source.clip, ImageFolder | Container):
@@ -76,26 +76,26 @@ class Reader:
         self._entries: Mapping[int, int] | None = None
 
     def work(self, n_frames: int) -> float:
-        """Pixels of the file that must be decoded for so many frames: those between them too, if they must be."""
+        """Pixels that must be decoded to read n_frames frames, including frames between them that cannot be skipped."""
         width, height = self.source.clip.size
-        every = 1 if self.can_skip else self.source.span.stride
-        return float(n_frames * every * width * height)
+        stride = 1 if self.can_skip else self.source.span.stride
+        return float(n_frames * stride * width * height)
 
     def predict_s(self, prices: Prices, n_frames: int) -> float:
-        """Seconds to read so many frames; a guess for a kind of file that was never read here."""
+        """Predicted seconds to read n_frames frames; a guess for a kind of file that was never read on this machine."""
         if self.key in prices:
             return prices.predict(self.key, self.work(n_frames))
         return (self.IMAGE_S if self.source.can_skip else self.FILM_S) * self.work(n_frames)
 
     def leave_out(self, numbers: range, enough: Callable[[], bool] = lambda: False) -> bool:
-        """From now on read only frames that decode without others; False where none of these is known to.
+        """From now on read only frames that decode without others. Returns False if no such frame of `numbers` exists.
 
-        `enough` ends the search for them.
+        The search for them stops when `enough` returns True.
         """
         times = self._find_entries(enough)
         self.may_leave_out = False
         first = next((number for number in times if number in numbers), None)
-        # Whether it is true shows when one is decoded.
+        # What the container says of its frames is only certain once one of them was decoded.
         if first is None or not list(self.source.pick_alone({first: times[first]})):
             return False
         self._times = dict(times)
@@ -138,9 +138,9 @@ class Reader:
         return self._entries
 
     def read(self, numbers: Sequence[int], late: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, UInt8]]:
-        """Frames (H, W, 3) with their numbers; less where the video ends before it said so.
+        """Frames (H, W, 3), uint8, with their numbers; fewer if the video is shorter than its file says.
 
-        Where others must be decoded on the way to one, that ends when it is `late`.
+        Where frames must be decoded on the way to one that was asked for, reading stops when `late` returns True.
         """
         found: Iterator[tuple[int, UInt8]]
         if self.can_skip and self.alone is None:
@@ -150,9 +150,9 @@ class Reader:
                 self._in_order([number for number in numbers if number not in self._times], late),
                 self._alone({number: self._times[number] for number in numbers if number in self._times}),
             )
-        for one in found:
+        for numbered_frame in found:
             self.n_decoded += 1
-            yield one
+            yield numbered_frame
 
     def _picked(self, numbers: Sequence[int]) -> Iterator[tuple[int, UInt8]]:
         known = self.source.n_frames
@@ -161,7 +161,7 @@ class Reader:
 
     def _in_order(self, numbers: Sequence[int], late: Callable[[], bool]) -> Iterator[tuple[int, UInt8]]:
         for number in numbers:
-            if number < self._at:  # it went by
+            if number < self._at:  # the stream is past this frame
                 continue
             for frame in self._stream:
                 self._at += 1

@@ -1,1 +1,1 @@
-"""How good and how fast: accuracy, benchmarks, the demo."""
+"""Measure accuracy and speed: evaluation of methods, benchmarks, the demo."""

@@ -1,4 +1,4 @@
-"""How right a labelling is: per class, on average, over all pixels, and by overlap."""
+"""Accuracy of a labelling: per class, averaged over classes, over all pixels, and by overlap."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ __all__ = ["Accuracy", "accuracy_of", "confusion_of", "confusion_of_pixels"]
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Figures over labelled pixels, 0 to 1; nan where there are none.
+    """Accuracy over labelled pixels, 0 to 1; nan if there are none.
 
     Attributes
     ----------
-    overall : share of pixels that are right, the global accuracy
+    overall : share of the pixels that are right, the global accuracy
     class_average : mean over the classes that occur of the share of their pixels that are right
     miou : mean over the classes that occur of intersection over union
     per_class : (L,) share of the pixels of each class that are right; nan for those that do not occur
@@ -28,7 +28,7 @@ class Accuracy:
 
 
 def confusion_of(truth: Int64, labels: Int32) -> Int64:
-    """Pixels by true class and label, (L, L), from the labelled pixels (N, L) of supervoxels and their labels (N,)."""
+    """Numbers of pixels by true class and label, (L, L), from labelled pixels (N, L) and labels (N,) of supervoxels."""
     n_labels = truth.shape[1]
     confusion = np.zeros((n_labels, n_labels), np.int64)
     for label in np.unique(labels):
@@ -37,15 +37,17 @@ def confusion_of(truth: Int64, labels: Int32) -> Int64:
 
 
 def confusion_of_pixels(truth: UInt8, labels: UInt8, n_labels: int) -> Int64:
-    """Pixels by true class and label, (L, L), from two labellings of one shape; those without a class are left out."""
+    """Numbers of pixels by true class and label, (L, L), of two labellings of one shape, without unlabelled pixels."""
     kept = truth != IGNORE
     pairs = truth[kept].astype(np.int64) * n_labels + labels[kept]
     return np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels)
 
 
 def accuracy_of(confusion: Int64) -> Accuracy:
-    """Figures of a confusion (L, L), summed over as many videos as one likes."""
-    right, true, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    """Accuracy from a confusion matrix (L, L), which may be summed over videos."""
+    right = np.diag(confusion)
+    true = confusion.sum(axis=1)
+    predicted = confusion.sum(axis=0)
     there = true > 0
     per_class = np.full(len(true), np.nan)
     per_class[there] = right[there] / true[there]

@@ -1,7 +1,6 @@
-"""Whether labels are ready when the budget ends: the rows of `budgetseg bench deadline`.
+"""Measure whether labels are ready when the budget ends: the rows of `budgetseg bench deadline`.
 
-Every run is timed from outside, as its user would. Half of them share the machine with a process on every core that
-never rests.
+Every run is timed from outside, as a user would. Half of the runs share the machine with a busy process on every core.
 """
 
 import os
@@ -31,9 +30,8 @@ __all__ = ["TIMES_FLOOR", "bench_deadline", "deadline_clips", "summarise"]
 Row = dict[str, Any]
 
 TIMES_FLOOR = (1.5, 2.0, 3.0, 5.0, 8.0)
+"""Budgets of the runs, as multiples of the fixed cost: what a run takes without any descriptor."""
 LOADS = ("idle", "loaded")
-ENOUGH = 0.97  # of the budget
-N_FLOORS = 5  # runs that the floor is the median of
 
 
 def deadline_clips(data: Path) -> list[VideoSource]:
@@ -49,26 +47,43 @@ def bench_deadline(
     repeats: int = 3,
     advance: Callable[[int], None] = lambda _: None,
     space: str = REGIONS,
+    n_floors: int = 5,
 ) -> list[Row]:
-    """A row per run: clips × budgets × repeats, idle and loaded; the floor is that of regions for both spaces."""
+    """A row for each run: clips × budgets × repeats, idle and loaded.
+
+    Parameters
+    ----------
+    model : that labels
+    clips : videos
+    repeats : runs with each clip and budget
+    advance : called with 1 for each run
+    space : that labels; budgets are multiples of the fixed cost of regions for both spaces
+    n_floors : the fixed cost is the median of this many runs
+    """
     rows = []
     for load in LOADS:
         with _busy_cores(load == "loaded"):
             for clip in clips:
-                floor_s = _floor_s(model, clip)
+                fixed_s = _fixed_s(model, clip, n_floors)
                 for times, _ in product(TIMES_FLOOR, range(repeats)):
-                    row = _run(model, clip, times * floor_s, space)
+                    row = _run(model, clip, times * fixed_s, space)
                     rows.append({"load": load, **row, "times_floor": times})
                     advance(1)
     return rows
 
 
-def summarise(rows: Sequence[Row]) -> list[Row]:
-    """A row for each load: what the worst runs overran, and how much of the budget was used where work was left."""
-    return [_summary([row for row in rows if row["load"] == load], load) for load in LOADS]
+def summarise(rows: Sequence[Row], enough: float = 0.97) -> list[Row]:
+    """A row for each load: how much the worst runs overran, and how much of the budget was used if work was left.
+
+    Parameters
+    ----------
+    rows : of `bench_deadline`
+    enough : share of the budget that a run should use: one that uses less while work fits in the rest is `unused`
+    """
+    return [_summary([row for row in rows if row["load"] == load], load, enough) for load in LOADS]
 
 
-def _summary(rows: Sequence[Row], load: str) -> Row:
+def _summary(rows: Sequence[Row], load: str, enough: float) -> Row:
     overrun = np.array([row["overrun_share"] for row in rows])
     used = np.array([row["used_share"] for row in rows if row["work_left"]])
     return {
@@ -79,20 +94,21 @@ def _summary(rows: Sequence[Row], load: str) -> Row:
         "work_left": len(used),
         "used_p5": float(np.percentile(used, 5)) if len(used) else None,
         "used_min": float(used.min()) if len(used) else None,
-        "unused": sum(row["used_share"] < ENOUGH and _could_fit(row) for row in rows),
+        "unused": sum(row["used_share"] < enough and _could_fit(row, enough) for row in rows),
         "degraded": sum(bool(row["notes"]) for row in rows),
     }
 
 
-def _could_fit(row: Row) -> bool:
-    """Whether some piece of work was left that is small enough for what a run may leave of its budget."""
-    return bool(0 < row["next_s"] <= (1 - ENOUGH) * row["budget_s"])
+def _could_fit(row: Row, enough: float) -> bool:
+    """Whether work was left that would have fitted in the share of the budget that a run need not use."""
+    return bool(0 < row["next_s"] <= (1 - enough) * row["budget_s"])
 
 
 def _run(model: LoadedModel, clip: VideoSource, budget_s: float, space: str) -> Row:
     watch = WallClock()
     (result,) = model.run(clip, Request((Budget(budget_s),)), space)
-    seconds, ledger = watch.now_s(), result.ledger
+    seconds = watch.now_s()
+    ledger = result.ledger
     return {
         "budget_s": budget_s,
         "spent_s": seconds,
@@ -108,11 +124,11 @@ def _run(model: LoadedModel, clip: VideoSource, budget_s: float, space: str) -> 
     }
 
 
-def _floor_s(model: LoadedModel, clip: VideoSource) -> float:
-    """Seconds that a video takes when nothing is spent on descriptors."""
+def _fixed_s(model: LoadedModel, clip: VideoSource, n_runs: int) -> float:
+    """Seconds that a video takes without any descriptor, the median of n_runs runs."""
     idle = replace(model.regions, strategy=lambda _: (lambda *_: NOTHING, Selection()))
     seconds = []
-    for _ in range(N_FLOORS):
+    for _ in range(n_runs):
         watch = WallClock()
         run(idle, clip, Request((Budget(1e9),)), model.classes)
         seconds.append(watch.now_s())
@@ -121,7 +137,7 @@ def _floor_s(model: LoadedModel, clip: VideoSource) -> float:
 
 @contextmanager
 def _busy_cores(busy: bool) -> Iterator[None]:
-    """A process on every core that never rests."""
+    """Keep every core busy with a process during the block, if `busy`."""
     n = (os.cpu_count() or 1) if busy else 0
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
     try:

@@ -1,8 +1,8 @@
-"""Speed of descriptors: `budgetseg bench descriptors`.
+"""Measure the speed of descriptors: the rows of `budgetseg bench descriptors`.
 
 Every descriptor is computed alone for all supervoxels of a clip, from an empty cache, on one thread; the time is CPU
-time, the median of several runs. HOG, HOF and MBH are also computed together: two of them share flow and tracks. How
-well costs are predicted is measured with all descriptors in a random order, as a policy would ask for them.
+time, the median of several runs. HOG, HOF and MBH are also computed together: two of them share flow and tracks. Errors
+of predicted costs are measured with all descriptors in a random order, as a policy would choose them.
 """
 
 import statistics
@@ -26,20 +26,20 @@ from budgetseg.timing.prices import Prices
 __all__ = ["N_STEPS", "bench_descriptors"]
 
 Row = dict[str, str | int | float | None]
-TOGETHER = ("hog", "hof", "mbh")  # what programs for dense trajectories give
+TOGETHER = ("hog", "hof", "mbh")  # the descriptors that programs for dense trajectories compute together
 
 N_STEPS = 8
-"""Errors of costs, six descriptors, and three of them together."""
+"""Steps of progress: errors of costs, six descriptors, and three of them together."""
 
 
 def bench_descriptors(
     data: Path | None, repeats: int = 3, advance: Callable[[int], None] = lambda _: None
 ) -> list[Row]:
-    """A row per descriptor, on CamVid's dense run below `data`, or a rendered street without it.
+    """A row for each descriptor, on CamVid's dense run below `data`, or on a rendered street if that is None.
 
-    `advance` is told of `N_STEPS` steps.
+    `advance` is called with 1 for each of `N_STEPS` steps.
     """
-    # A process of its own: nobody else's threads and caches.
+    # A process of its own, without threads and caches of this one.
     (rows,) = in_processes(_measure, [(data, repeats)], 1, advance)
     return rows
 
@@ -76,7 +76,7 @@ def _row(scene: Scene, descriptors: Sequence[Descriptor], repeats: int, errors: 
 
 
 def _run(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[float, float, int]:
-    """CPU seconds of everything, private seconds, and the number of tracks that were followed."""
+    """CPU seconds in all, private seconds of all descriptors, and the number of tracks that were followed."""
     live = LiveDescriptors(scene, descriptors, Prices(), timer=thread_s)
     started = process_s()
     private_s = sum(
@@ -92,7 +92,7 @@ def _run(scene: Scene, descriptors: Sequence[Descriptor]) -> tuple[float, float,
 
 
 def _cost_errors(scene: Scene, descriptors: Sequence[Descriptor], seed: int = 0) -> dict[str, float]:
-    """Median of |predicted / true - 1| over all supervoxels, per descriptor."""
+    """Median over all supervoxels of |predicted / true - 1| of the cost, by descriptor."""
     prices = Prices.load()
     if calibrate_new(descriptors, prices):
         prices.save()
@@ -100,7 +100,8 @@ def _cost_errors(scene: Scene, descriptors: Sequence[Descriptor], seed: int = 0)
     errors: dict[str, list[float]] = {descriptor.name: [] for descriptor in descriptors}
     n = len(descriptors)
     for call in np.random.default_rng(seed).permutation(len(scene.supervoxels) * n):
-        region, name = int(call // n), descriptors[int(call % n)].name
+        region = int(call // n)
+        name = descriptors[int(call % n)].name
         predicted_s = live.cost(region, name)
         errors[name].append(abs(predicted_s / live.compute(region, name).total_s - 1))
     return {name: statistics.median(values) for name, values in errors.items()}

@@ -1,10 +1,10 @@
-"""Speed of α-expansion: `budgetseg bench expansion`.
+"""Measure the speed of α-expansion: the rows of `budgetseg bench expansion`.
 
-Two random Potts problems, points in a cube that are joined to near neighbours, with whole-number energies as other
-libraries want them. Time is the CPU time of one thread, the median of several runs, with everything from arrays to
-labels in it. The peer for the small one is the same algorithm around SciPy's max-flow; gco joins in if it is installed.
-Then a hundredth of the nodes change their unaries, as in a rollout: from the labels and the memory of the run before,
-against a run from nothing.
+There are two random Potts problems, points in a cube that are joined to near neighbours, with whole-number energies as
+other libraries need them. Time is the CPU time of one thread from arrays to labels, the median of several runs. The
+small problem is also solved by the same algorithm around SciPy's max-flow, and both by gco if it is installed. Then a
+hundredth of the nodes change their unaries, as in a rollout, and a run with the labels and the memory of the run before
+is compared with one from nothing.
 """
 
 import importlib
@@ -54,7 +54,8 @@ def random_potts(case: Case, seed: int = 0) -> Problem:
     edges = np.unique(np.sort(edges, axis=1), axis=0)
     edges = edges[rng.permutation(len(edges))[: case.n_edges]]
     edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
-    centres, labels = rng.random((40, 3)), rng.integers(0, case.n_labels, 40)
+    centres = rng.random((40, 3))
+    labels = rng.integers(0, case.n_labels, 40)
     truth = labels[cKDTree(centres).query(points)[1]]
     logits = rng.normal(0, 1.0, (case.n_nodes, case.n_labels))
     logits[np.arange(case.n_nodes), truth] += 1.2
@@ -67,7 +68,7 @@ def random_potts(case: Case, seed: int = 0) -> Problem:
 
 
 def bench_expansion(cases: Sequence[Case], repeats: int = 3) -> list[Row]:
-    """A row per problem and peer, and one per problem for a small change; no model is behind any of them."""
+    """A row for each problem and peer, and one for a small change of each problem; none of them uses a model."""
     return [row | {"model": None} for case in cases for row in _rows(case, repeats)]
 
 
@@ -89,12 +90,13 @@ def _peer(name: str | None, seconds: float | None, labels: Int32 | None, problem
 
 
 def _small_change(case: Case, problem: Problem, start: Int32, repeats: int) -> Row:
-    """A hundredth of the nodes take the unaries of others: from what the last run left, against nothing."""
+    """A row for a hundredth of the nodes with the unaries of others: a run from the last one against a cold start."""
     rng = np.random.default_rng(0)
     n_changed = max(1, case.n_nodes // 100)
     unary = problem.unary.copy()
     unary[rng.choice(case.n_nodes, n_changed, replace=False)] = problem.unary[rng.choice(case.n_nodes, n_changed)]
-    changed, times = replace(problem, unary=unary), []
+    changed = replace(problem, unary=unary)
+    times = []
     for _ in range(repeats):
         memory = Memory()
         expand(problem, None, memory)
@@ -120,19 +122,24 @@ def _timed(solver: Solver, problem: Problem, repeats: int) -> tuple[float, Int32
 def expand_with_scipy(problem: Problem) -> Int32:
     """α-expansion around SciPy's max-flow, for Potts problems in whole numbers."""
     labels: Int32 = problem.unary.argmin(axis=1).astype(np.int32)
-    last, waiting, alpha = energy(problem, labels), problem.n_labels, 0
+    last = energy(problem, labels)
+    waiting = problem.n_labels
+    alpha = 0
     while waiting > 0:
         moved = _move_with_scipy(problem, labels, alpha)
         waiting -= 1
         if energy(problem, moved) < last:
-            labels, last, waiting = moved, energy(problem, moved), problem.n_labels - 1
+            labels = moved
+            last = energy(problem, moved)
+            waiting = problem.n_labels - 1
         alpha = (alpha + 1) % problem.n_labels
     return labels
 
 
 def _move_with_scipy(problem: Problem, labels: Int32, alpha: int) -> Int32:
     """The best labelling in which every node keeps its label or takes α."""
-    n, here = problem.n_nodes, np.arange(problem.n_nodes)
+    n = problem.n_nodes
+    here = np.arange(problem.n_nodes)
     first, second = problem.edges.T
     weight = problem.weight.astype(np.int64)
     stay = np.where(labels[first] != labels[second], weight, 0)

@@ -1,9 +1,9 @@
-"""What the end of a run costs, per 1,000 supervoxels: the rows of `budgetseg bench expansion` that a deadline reserves.
+"""Measure the stages at the end of a run, per 1,000 supervoxels: rows of `budgetseg bench expansion`.
 
 A third of the supervoxels have all descriptors, a third some of them and a third none, as when time has run out. With a
-trained model, everything is as it would be in a run. Without one, the graph is real and the CRF the hand-set one, but
-probabilities and descriptors are drawn, around a smooth truth: labels that change from one supervoxel to the next would
-cost α-expansion more than those of a video.
+trained model, everything is as in a run. Without one, the graph is real and the CRF the hand-set one, but probabilities
+and descriptors are drawn at random around a smooth truth: labels that change from one supervoxel to the next would cost
+α-expansion more than those of a video.
 """
 
 import statistics
@@ -19,6 +19,7 @@ from budgetseg.classifiers.samples import place_of
 from budgetseg.crf import Memory, expand
 from budgetseg.crf.learning import potts
 from budgetseg.crf.potentials import Crf, Nodes, make_potentials
+from budgetseg.datasets.camvid_classes import CLASSES
 from budgetseg.descriptors.core import Scene
 from budgetseg.descriptors.measure import measure
 from budgetseg.descriptors.registry import BUILT_IN, HAND_MADE, open_descriptors
@@ -34,20 +35,20 @@ __all__ = ["bench_stages"]
 
 Row = dict[str, str | int | float | None]
 
-N_LABELS = 11
+N_LABELS = len(CLASSES)
 LENGTHS = (*(BUILT_IN[name]().length for name in HAND_MADE), N_LABELS)
-"""Numbers in the hand-made descriptors and a network's classes."""
+"""Lengths of the hand-made descriptors, and of a network's output."""
 
 
 @dataclass(frozen=True, eq=False)
 class Remains:
-    """What a run leaves when its time is over.
+    """The state of a run when its time is over.
 
     Attributes
     ----------
-    evidence : with probabilities (N, L) that mean something only where something was computed
+    evidence : of N supervoxels, with probabilities (N, L) that are valid only where something was computed
     crf : the model's, or the hand-set one
-    prior : (L,)
+    prior : (L,) share of each class in training
     """
 
     evidence: Nodes
@@ -56,17 +57,19 @@ class Remains:
 
 
 def bench_stages(data: Path | None, repeats: int = 3, model: Model | None = None) -> list[Row]:
-    """A row per stage, on CamVid's dense run below `data`, or a rendered street without it."""
+    """A row for each stage, on CamVid's dense run below `data`, or on a rendered street if that is None."""
     frames, _ = Street()() if data is None else CamvidDense(data / "camvid")()
     supervoxels = segment(frames, 25 * len(frames) if data is None else 3500)
     now = _draw(supervoxels.graph, 0) if model is None else _ask(model, frames, supervoxels, 0)
-    stages, used = _stages(supervoxels, now), "drawn" if model is None else model.name
-    return [_row(name, _median_s(stage, repeats), len(supervoxels), used) for name, stage in stages.items()]
+    stages = _stages(supervoxels, now)
+    model_name = "drawn" if model is None else model.name
+    return [_row(name, _median_s(stage, repeats), len(supervoxels), model_name) for name, stage in stages.items()]
 
 
 def _ask(model: Model, frames: UInt8, supervoxels: Supervoxels, seed: int) -> Remains:
-    """What a model says of a video; only which descriptors were computed is drawn."""
-    h, graph = model.classifiers, supervoxels.graph
+    """A model's predictions for a video; which descriptors were computed is drawn at random."""
+    h = model.classifiers
+    graph = supervoxels.graph
     values, _ = measure(Scene.of(frames, supervoxels), open_descriptors(h.names, model.networks))
     subsets = _subsets(len(graph), len(h.names), np.random.default_rng(seed))
     probabilities = h.predict(values, place_of(graph), subsets)
@@ -74,13 +77,15 @@ def _ask(model: Model, frames: UInt8, supervoxels: Supervoxels, seed: int) -> Re
 
 
 def _draw(graph: Graph, seed: int) -> Remains:
-    """Descriptors are scaled as H scales them, a variance of about one each."""
-    rng, n = np.random.default_rng(seed), len(graph)
+    """Random predictions and descriptors, scaled as H scales them, each with a variance of about one."""
+    rng = np.random.default_rng(seed)
+    n = len(graph)
     truth = _smooth_truth(graph, rng)
     logits = rng.normal(size=(n, N_LABELS))
     logits[np.arange(n), truth] += 2
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    starts, scale = np.array([0, *accumulate(LENGTHS)]), np.repeat(np.array(LENGTHS) ** -0.5, LENGTHS)
+    starts = np.array([0, *accumulate(LENGTHS)])
+    scale = np.repeat(np.array(LENGTHS) ** -0.5, LENGTHS)
     expected = rng.normal(size=(starts[-1], N_LABELS)) * scale[:, None] / 2
     inputs = expected.T[truth] + rng.normal(size=(n, starts[-1])) * scale
     subsets = _subsets(n, len(LENGTHS), rng)
@@ -90,22 +95,24 @@ def _draw(graph: Graph, seed: int) -> Remains:
 
 
 def _smooth_truth(graph: Graph, rng: np.random.Generator) -> Int64:
-    """The label of the nearest of forty points."""
+    """A label for each supervoxel, (N,): that of the nearest of forty random points."""
     places = graph.centroids / np.maximum(graph.centroids.max(axis=0), 1)
     nearest = cKDTree(rng.random((40, 3))).query(places)[1]
     return np.asarray(rng.integers(0, N_LABELS, 40)[nearest])
 
 
 def _subsets(n: int, n_descriptors: int, rng: np.random.Generator) -> Int32:
-    """All descriptors, some or none, a third each; where there is but one descriptor, some are all."""
-    every = 2**n_descriptors - 1
-    third, some = rng.permutation(n) % 3, rng.integers(1, max(every, 2), n)
-    return np.choose(third, [np.full(n, every), some, 0]).astype(np.int32)
+    """Subsets of descriptors, (N,), as bits: a third has all, a third a random subset, a third none."""
+    all_descriptors = 2**n_descriptors - 1
+    third = rng.permutation(n) % 3
+    drawn = rng.integers(1, max(all_descriptors, 2), n)
+    return np.choose(third, [np.full(n, all_descriptors), drawn, 0]).astype(np.int32)
 
 
 def _stages(supervoxels: Supervoxels, now: Remains) -> dict[str, Callable[[], float]]:
-    """CPU seconds of a stage, each time from the beginning."""
-    graph, ids = supervoxels.graph, supervoxels.ids
+    """Stages by name; each is a function that runs the stage from the beginning, and returns its CPU seconds."""
+    graph = supervoxels.graph
+    ids = supervoxels.ids
     before = _earlier(now)
     evidence = replace(now.evidence, probabilities=_fill(now, graph))
     problem = make_potentials(now.crf, evidence, graph)
@@ -127,7 +134,7 @@ def _stages(supervoxels: Supervoxels, now: Remains) -> dict[str, Callable[[], fl
 
 
 def _earlier(now: Remains) -> Remains:
-    """When only those that have all descriptors now had any."""
+    """An earlier state, in which only the supervoxels that have all descriptors now had any."""
     subsets = now.evidence.subsets
     return replace(now, evidence=replace(now.evidence, subsets=np.where(subsets == subsets.max(), subsets, 0)))
 

@@ -1,8 +1,8 @@
-"""Speed and quality of supervoxels: `budgetseg bench supervoxels`.
+"""Measure the speed and quality of supervoxels: the rows of `budgetseg bench supervoxels`.
 
-Every video is measured in a process of its own, so that the peak of memory is its own, on one thread, decoding left
-out: colour conversion, leaves, merges, graph and full-size ids are timed, as CPU time, the median of several runs.
-Videos that are compared with each other run until a second has been measured, since short times vary the most.
+Every video is measured in a process of its own, so that its peak of memory can be read, on one thread, without
+decoding. Colour conversion, leaves, merges, graph and full-size ids are timed, as CPU time, the median of several runs.
+Videos that are compared with each other run until a second has been measured, since short times vary most.
 """
 
 import resource
@@ -32,9 +32,9 @@ class Case:
     Attributes
     ----------
     video : name in the table
-    load : called in the measuring process; frames (T, H, W, 3) and labels (T, H, W), or None where there are none
+    load : called in the measuring process; returns frames (T, H, W, 3), and labels (T, H, W) or None
     counts : numbers of supervoxels
-    least_s : CPU time to measure at least; more runs are added until it is reached
+    least_s : seconds of CPU time to measure, at least; more runs are added until it is reached
     """
 
     video: str
@@ -44,7 +44,7 @@ class Case:
 
 
 def data_cases(data: Path | None) -> list[Case]:
-    """CamVid's dense run and the videos of SUNY, those of them that are below `data`; for None, a rendered street."""
+    """CamVid's dense run and the videos of SUNY, if they are below `data`; a rendered street for None."""
     if data is None:
         return [Case("street-0000", Street(), (300, 1000))]
     there = [name for name in SETS if (data / name).is_dir()]
@@ -72,7 +72,7 @@ def scaling_cases() -> list[Case]:
 def bench_supervoxels(
     cases: list[Case], tiers: tuple[str, ...], repeats: int = 3, advance: Callable[[int], None] = lambda _: None
 ) -> list[Row]:
-    """One row per video, tier and number of supervoxels."""
+    """A row for each video, tier and number of supervoxels."""
     rows: list[Row] = []
     for case in cases:
         for tier in tiers:
@@ -87,7 +87,7 @@ def _in_own_process(case: Case, tier: str, repeats: int) -> list[Row]:
 
 
 def _measure_case(case: Case, tier: str, repeats: int) -> list[Row]:
-    """Time and memory of every number first, since measuring quality takes memory of its own."""
+    """Rows of a case. Time and memory are measured first for all numbers, since measuring quality takes memory."""
     import cv2
 
     from budgetseg.supervoxels import build_hierarchy, warm_up

@@ -1,4 +1,4 @@
-"""Clips that benchmarks run on, loaded by the process that measures: frames (T, H, W, 3), labels (T, H, W) or None."""
+"""Clips for benchmarks, loaded by the process that measures: frames (T, H, W, 3), and labels (T, H, W) or None."""
 
 from dataclasses import dataclass
 from pathlib import Path

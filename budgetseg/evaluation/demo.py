@@ -1,4 +1,4 @@
-"""What the demo runs: a rendered street, labelled without a bound and then at three budgets in one run."""
+"""The demo: a rendered street is labelled without a bound, and then at three budgets in one run."""
 
 import math
 from collections.abc import Mapping
@@ -17,12 +17,9 @@ from budgetseg.video import VideoSource, read_label_pngs, write_overlay
 
 __all__ = ["CLIP_MS", "NO_BOUND", "DemoRow", "label_clip", "label_street"]
 
-SHARES = (0.12, 0.35, 0.8)
-"""Of what all descriptors cost, for the three budgets; what all else takes is added."""
-
 NO_BOUND = "no bound"
 CLIP_MS = 10
-"""Milliseconds for each frame of a real clip."""
+"""Budget for a real clip, in milliseconds per frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +28,9 @@ class DemoRow:
 
     Attributes
     ----------
-    budget : its name
-    ledger : what was spent, and on what
-    accuracy : of its labels
+    budget : name of the budget
+    ledger : how the time was spent
+    accuracy : of the labels
     """
 
     budget: str
@@ -41,10 +38,18 @@ class DemoRow:
     accuracy: Accuracy
 
 
-def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list[DemoRow]:
-    """Label a street, which is written to a folder with its true classes as videos; rows by rising budget, none last.
+def label_street(
+    job: Job, video: Video, truth: Labelling, folder: Path, shares: tuple[float, ...] = (0.12, 0.35, 0.8)
+) -> list[DemoRow]:
+    """Label a street. Returns a row for each budget in rising order, and last one without a bound.
 
-    Budgets go by what everything takes on this machine, so that they mean the same on all.
+    Parameters
+    ----------
+    job : labels
+    video : the street
+    truth : its true classes
+    folder : that the street, its true classes and the results are written to
+    shares : budgets, as shares of what all descriptors cost on this machine; all other costs are added
     """
     folder.mkdir(parents=True, exist_ok=True)
     street = folder / "street.mp4"
@@ -54,7 +59,7 @@ def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list
     runs = [job.model.label(street, math.inf, space=REGIONS) for _ in range(2)]  # the first may find cold memory
     whole = min(runs, key=lambda run: run.ledger.spent_s)
     job.tell("labelling it at three budgets")
-    request = Request(_budgets(whole.ledger))
+    request = Request(_budgets(whole.ledger, shares))
     order = Order([street], request, output=folder / "street", wanted=Wanted(why=True), space=REGIONS)
     done = _run(job, order)
     rows = []
@@ -64,11 +69,11 @@ def label_street(job: Job, video: Video, truth: Labelling, folder: Path) -> list
     return [*rows, DemoRow(NO_BOUND, whole.ledger.as_dict(), _accuracy(truth, whole.labels))]
 
 
-def _budgets(whole: Ledger) -> tuple[Budget, ...]:
-    """From little more than no descriptor takes, in tens of milliseconds."""
+def _budgets(whole: Ledger, shares: tuple[float, ...]) -> tuple[Budget, ...]:
+    """Budgets of the fixed cost and a share of the cost of descriptors, rounded up to hundredths of a second."""
     stages = [entry.spent_s for name, entry in whole.stages.items() if name != "descriptors"]
-    floor_s = min(sum(stages), whole.spent_s)
-    amounts = [floor_s + share * (whole.spent_s - floor_s) for share in SHARES]
+    fixed_s = min(sum(stages), whole.spent_s)
+    amounts = [fixed_s + share * (whole.spent_s - fixed_s) for share in shares]
     return tuple(Budget(math.ceil(100 * amount + k) / 100) for k, amount in enumerate(amounts))  # k: they must rise
 
 
@@ -77,7 +82,7 @@ def _accuracy(truth: Labelling, labels: UInt8) -> Accuracy:
 
 
 def label_clip(job: Job, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
-    """Label a video within `CLIP_MS` a frame, in a folder of its own; its ledger."""
+    """Label a video within `CLIP_MS` per frame, into a folder of its own. Returns the contents of its ledger."""
     budget = Budget(CLIP_MS * clip.count() / 1e3)
     return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "your-clip")).ledgers[-1]
 

@@ -1,4 +1,4 @@
-"""The machine and the versions that a figure was measured with."""
+"""Describe the machine and the versions that a figure was measured with."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ __all__ = ["environment"]
 
 
 def environment() -> dict[str, str | int]:
-    """What to print beside any measurement."""
+    """Versions, processor and system, to be stored with any measurement."""
     return {
         "budgetseg": __version__,
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Methods on the videos of a split: one row per video, method, budget and seed, the form of results.json."""
+"""Run methods on the videos of a split: one row per video, method, budget and seed, in the format of results.json."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -46,13 +46,13 @@ __all__ = [
 Row = dict[str, Any]
 
 RUNS = (("descriptors", "cost"), ("total", "wall"))
-"""Scopes and clocks that go together."""
+"""Scopes and clocks that can be combined."""
 
 N_MOMENTS = 10
-"""Parts of the budget that choices are counted in."""
+"""Number of equal parts of the budget in which choices are counted, in `choices_over_time` of a row."""
 
 N_PIECES = 5
-"""Of the one video of a split: what is drawn for intervals, where there are no videos to draw."""
+"""Number of parts of the only video of a split, in `pieces` of a row. Confidence intervals draw them, not videos."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,11 @@ class Experiment:
     Attributes
     ----------
     methods : names; see `METHODS`
-    budgets : of those that have one
-    n_seeds : runs of those that have a budget, in each video
+    budgets : for methods that have one
+    n_seeds : runs of methods with a budget, in each video
     costs : "shared", or as in the paper "unshared"
-    scope, clock : "descriptors" and "cost", simulated runs over tables; or "total" and "wall", see `wall`
+    scope, clock : "descriptors" and "cost" for simulated runs over tables; "total" and "wall" for runs against the wall
+        clock, see `wall`
     """
 
     methods: tuple[str, ...]
@@ -93,12 +94,19 @@ def evaluate_dataset(
     cores: int = 1,
     advance: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """What is in `output/results.json` then: rows of the split of a plan, and the machine they were measured on.
+    """Describe the videos of a split, run the methods, and write and return the contents of `output/results.json`.
 
-    Tables go to `output/table`, and those that are there already are used; `advance` is told of the frames described.
+    Parameters
+    ----------
+    model : to evaluate
+    plan : dataset and split, and how videos are described
+    experiment : what to compare
+    output : folder; tables go to `output/table`, and those that are there already are used
+    cores : to use
+    advance : called with the number of frames that were described
     """
     check_classes(model, open_dataset(plan.dataset, plan.root).classes)
-    methods_named(experiment.methods, model, experiment.costs)  # what is wrong should be told before the work
+    methods_named(experiment.methods, model, experiment.costs)  # raises for wrong names before the work
     tables = [read_table(folder) for folder in describe_dataset(plan, output / "table", cores, advance)]
     (split,) = plan.splits
     setup = {"dataset": plan.dataset, "split": split}
@@ -107,7 +115,7 @@ def evaluate_dataset(
 
 
 def write_results(rows: Sequence[Row], path: Path) -> dict[str, Any]:
-    """What is in the file then: rows, each on a line of its own, and the machine they were measured on."""
+    """Write rows, one on a line, with the machine they were measured on. Returns the contents of the file."""
     results = {"environment": environment(), "rows": list(rows)}
     lines = ",\n".join(json.dumps(row) for row in rows)
     with atomic_file(path) as part:
@@ -116,7 +124,7 @@ def write_results(rows: Sequence[Row], path: Path) -> dict[str, Any]:
 
 
 def evaluate_tables(model: Model, tables: Sequence[VideoTable], experiment: Experiment, cores: int = 1) -> list[Row]:
-    """Rows of each method, budget and seed, per video and, as video "all", over the pixels of all of them."""
+    """Rows for each method, budget and seed: one per video, and one with video "all" over the pixels of all videos."""
     methods = methods_named(experiment.methods, model, experiment.costs)
     runs = [run for method in methods for run in _runs(method, experiment)]
     videos = [_Judged(table, Arena.of(model, table, experiment.costs)) for table in tables]
@@ -131,21 +139,21 @@ def evaluate_tables(model: Model, tables: Sequence[VideoTable], experiment: Expe
 
 
 def _pieces(table: VideoTable) -> list[Int64]:
-    """Supervoxels of each stretch of a video, by the frame that they are centred on."""
+    """Numbers of the supervoxels of each of N_PIECES parts of a video, by the frame that they are centred on."""
     which = table.graph.centroids[:, 0] * N_PIECES // table.n_frames
     return [np.flatnonzero(which == k) for k in range(N_PIECES)]
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """A video that runs are made on; what many of them lead to is labelled once."""
+    """A video that methods are run on. Runs that end with the same descriptors are labelled once."""
 
     table: VideoTable
     arena: Arena
     _known: dict[bytes, Int32] = field(default_factory=dict)
 
     def labels(self, state: State) -> Int32:
-        """Of a run that ended there: nothing but the descriptors that were computed has a say in them."""
+        """Labels (N,) of a run that ended in a state; they depend only on the descriptors that were computed."""
         key = sha256(state.subsets.data).digest()
         if key not in self._known:
             self._known[key] = reward(self.arena, state).labels
@@ -154,16 +162,16 @@ class _Judged:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What came of a video, or of several.
+    """The result of a run on a video, or on several.
 
     Attributes
     ----------
     video : its name
     labels : (N,)
-    truth : (N, L) labelled pixels of each class
-    probabilities : (N, L) H's probabilities, calibrated ones; None where there was a budget
-    full_s, budget_s, spent_s : what all of the method's descriptors cost, what there was for them, and what was spent
-    choices : (N_MOMENTS, D) descriptors computed, of each of the method's, by when
+    truth : (N, L) number of labelled pixels of each class
+    probabilities : (N, L) H's calibrated probabilities; None for a run with a budget
+    full_s, budget_s, spent_s : seconds that all of the method's descriptors cost, that it was given, and that it spent
+    choices : (N_MOMENTS, D) number of descriptors computed in each part of the budget, for the method's descriptors
     """
 
     video: str
@@ -188,21 +196,26 @@ class _Run:
         return self._unbounded(video.table, video.arena) if self.method.run is None else self._bounded(video)
 
     def _unbounded(self, table: VideoTable, arena: Arena) -> _Outcome:
-        names, h = self.method.descriptors, arena.model.classifiers
+        names = self.method.descriptors
+        h = arena.model.classifiers
         subsets = np.full(len(arena), h.subset_of(names), np.int32)
         probabilities = h.calibrated().predict(table.values, place_of(table.graph), subsets)
         labels = label_table(arena.model, table, subsets, self.method.with_crf)
-        full_s, choices = arena.full_s(names), np.full((1, len(names)), len(arena))
+        full_s = arena.full_s(names)
+        choices = np.full((1, len(names)), len(arena))
         return _Outcome(table.name, labels, table.truth, probabilities, full_s, np.inf, full_s, choices)
 
     def _bounded(self, video: _Judged) -> _Outcome:
         assert self.method.run is not None
         arena = video.arena
-        names, known = self.method.descriptors, arena.model.classifiers.names
-        full_s, times_s = arena.full_s(names), np.full(arena.world.private_s.shape, np.nan)
+        names = self.method.descriptors
+        known = arena.model.classifiers.names
+        full_s = arena.full_s(names)
+        times_s = np.full(arena.world.private_s.shape, np.nan)
         budget_s = self.budget.in_s(full_s)
         state = self.method.run(arena, names, budget_s, self.seed, times_s)
-        labels, spent_s = video.labels(state), float(state.scalars.spent_s)
+        labels = video.labels(state)
+        spent_s = float(state.scalars.spent_s)
         end_s = budget_s if np.isfinite(budget_s) else spent_s
         choices = _moments(times_s[:, [known.index(name) for name in names]], end_s)
         return _Outcome(arena.name, labels, arena.truth, None, full_s, budget_s, spent_s, choices)
@@ -215,35 +228,40 @@ def _runs(method: Method, experiment: Experiment) -> list[_Run]:
 
 
 def _moments(times_s: Float64, end_s: float) -> Int64:
-    """How many descriptors were computed by when, (N_MOMENTS, D), from when each was (N, D), nan if never."""
+    """Numbers of descriptors computed in each part of the time to `end_s`, (N_MOMENTS, D).
+
+    `times_s` (N, D) is when each was computed, nan if never.
+    """
     edges = np.linspace(0, end_s, N_MOMENTS + 1)
     edges[-1] = np.inf
-    return np.stack([np.histogram(own[np.isfinite(own)], edges)[0] for own in times_s.T], axis=1)
+    return np.stack([np.histogram(column[np.isfinite(column)], edges)[0] for column in times_s.T], axis=1)
 
 
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
-    probabilities = [one.probabilities for one in outcomes if one.probabilities is not None]
+    """The outcomes of several videos as one, by the name "all"."""
+    probabilities = [outcome.probabilities for outcome in outcomes if outcome.probabilities is not None]
     return _Outcome(
         "all",
-        np.concatenate([one.labels for one in outcomes]),
-        np.concatenate([one.truth for one in outcomes]),
+        np.concatenate([outcome.labels for outcome in outcomes]),
+        np.concatenate([outcome.truth for outcome in outcomes]),
         np.concatenate(probabilities) if probabilities else None,
-        sum(one.full_s for one in outcomes),
-        sum(one.budget_s for one in outcomes),
-        sum(one.spent_s for one in outcomes),
-        np.sum([one.choices for one in outcomes], axis=0),
+        sum(outcome.full_s for outcome in outcomes),
+        sum(outcome.budget_s for outcome in outcomes),
+        sum(outcome.spent_s for outcome in outcomes),
+        np.sum([outcome.choices for outcome in outcomes], axis=0),
     )
 
 
 def check_classes(model: Model, classes: Classes) -> None:
-    """Refuse videos that are labelled with other classes than the model tells apart."""
+    """Raise UsageError if videos are labelled with other classes than the model predicts."""
     if classes.names != model.classes.names:
-        known, others = (", ".join(of.names) for of in (model.classes, classes))
+        known = ", ".join(model.classes.names)
+        others = ", ".join(classes.names)
         raise UsageError(f"the model has the classes {known}, the dataset has {others}; train a model on this dataset")
 
 
 def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool = True) -> Int32:
-    """Label of every supervoxel, (N,), from the descriptors that were computed for each, as bits."""
+    """Label of every supervoxel, (N,), from the descriptors `subsets` (N,), as bits; with_crf False uses H alone."""
     h = model.classifiers
     probabilities = h.predict(table.values, place_of(table.graph), subsets)
     probabilities = interpolate(probabilities, subsets > 0, table.graph, h.prior)
@@ -252,7 +270,7 @@ def label_table(model: Model, table: VideoTable, subsets: Int32, with_crf: bool 
 
 
 def figures_of(accuracy: Accuracy, classes: Classes) -> dict[str, Any]:
-    """The field `accuracy` of a row."""
+    """The contents of the field `accuracy` of a row."""
     per_class = zip(classes.names, accuracy.per_class.tolist(), strict=True)
     return {
         "global": or_none(accuracy.overall),
@@ -263,24 +281,26 @@ def figures_of(accuracy: Accuracy, classes: Classes) -> dict[str, Any]:
 
 
 def pixels_of(confusion: Int64, classes: Classes) -> dict[str, list[int]]:
-    """The field `pixels` of a row: right, labelled and predicted, for each class that has any of them.
+    """The contents of the field `pixels` of a row: numbers of right, labelled and predicted pixels for each class.
 
-    Summed over videos, they give every figure over all of them.
+    Summed over videos, they give every figure over all of them. Classes without any pixel are left out.
     """
     counts = np.stack([np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)], axis=1)
-    return {name: own for name, own in zip(classes.names, counts.tolist(), strict=True) if any(own)}
+    return {name: pixels for name, pixels in zip(classes.names, counts.tolist(), strict=True) if any(pixels)}
 
 
 def or_none(figure: float) -> float | None:
-    """JSON has neither nan nor infinity."""
+    """The figure, or None for nan and infinity, which JSON cannot hold."""
     return figure if np.isfinite(figure) else None
 
 
 def _row(run: _Run, outcome: _Outcome, model: Model, costs: str, pieces: Sequence[Int64]) -> Row:
-    names, truth, probabilities = run.method.descriptors, outcome.truth, outcome.probabilities
+    names = run.method.descriptors
+    truth = outcome.truth
+    probabilities = outcome.probabilities
     confusion = confusion_of(truth, outcome.labels)
-    parts = [confusion_of(truth[own], outcome.labels[own]) for own in pieces]
-    moments = [dict(zip(names, some, strict=True)) for some in outcome.choices.tolist()]
+    parts = [confusion_of(truth[piece], outcome.labels[piece]) for piece in pieces]
+    moments = [dict(zip(names, counts, strict=True)) for counts in outcome.choices.tolist()]
     return {
         "video": outcome.video,
         "method": run.method.name,

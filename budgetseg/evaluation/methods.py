@@ -1,8 +1,8 @@
-"""What is compared: methods by name, the descriptors of each, and how it spends a budget.
+"""Methods to compare, by name: the descriptors of each, and how it spends a budget.
 
-A method's twin that ends in `-full` has the network `dcnn` beside the hand-made descriptors; that of `budget-nhbrnk` is
-the paper's `budget-full`. A model that was trained with others is judged with those that it has: a method with its
-hand-made ones, its twin with all that count.
+A method whose name ends in `-full` has the network `dcnn` beside the hand-made descriptors; that of `budget-nhbrnk` is
+the paper's `budget-full`. A model that was trained with other descriptors is evaluated with those that it has: a method
+with its hand-made ones, the `-full` method with all that count.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from budgetseg.types import Float64
 __all__ = ["METHODS", "Method", "lacking", "methods_named", "usual_methods"]
 
 Run = Callable[[Arena, Sequence[str], float, int, Float64], State]
-"""Where a method ends up: (arena, descriptors, budget_s, seed, times_s) -> state."""
+"""Runs a method, and returns the state at its end: (arena, descriptors, budget_s, seed, times_s) -> state."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Method:
     Attributes
     ----------
     name : in tables
-    descriptors : that it may compute
-    run : how it spends a budget; None where it computes everything, whatever that costs
-    with_crf : whether neighbours have a say at the end
-    needs : what a model must have been trained with, for its descriptors and costs; None where it must not
+    descriptors : names of those that it may compute
+    run : spends a budget; None for a method that computes everything, whatever that costs
+    with_crf : whether labels are those of the CRF, or of H alone
+    needs : finds what a model must have learned for these descriptors and costs; None if it needs nothing
     """
 
     name: str
@@ -66,9 +66,9 @@ def _baseline3(rest: bool, arena: Arena, names: Sequence[str], budget_s: float, 
 
 
 def _learned(name: str, arena: Arena, names: Sequence[str], budget_s: float, seed: int, times_s: Float64) -> State:
-    own = learned_for(arena.model.policies, name, names, arena.pricing)
-    assert own is not None
-    policy, selection = own.at(budget_s / arena.full_s(names))
+    learned = learned_for(arena.model.policies, name, names, arena.pricing)
+    assert learned is not None
+    policy, selection = learned.at(budget_s / arena.full_s(names))
     episode = arena.begin(budget_s, names, selection, seed)
     play(episode, arena.probabilities, policy, times_s)
     return episode.state
@@ -78,7 +78,7 @@ def _plans_for(rest: bool, model: Model, names: Sequence[str], costs: str) -> ob
     return plan_for(model.plans, 1.0, names, costs, rest)
 
 
-def _wholes_for(model: Model, names: Sequence[str], costs: str) -> object | None:
+def _baseline3_of(model: Model, names: Sequence[str], costs: str) -> object | None:
     return baseline3_for(model.baseline3, names, costs)
 
 
@@ -87,7 +87,7 @@ def _policy_for(method: str, model: Model, names: Sequence[str], costs: str) -> 
 
 
 def _both(method: Method) -> tuple[Method, Method]:
-    """A method, and its twin that has the network; the paper has a name of its own for one of them."""
+    """A method, and its `-full` form that has the network; the paper has another name for one of them."""
     name = "budget-full" if method.name == "budget-nhbrnk" else f"{method.name}-full"
     return method, replace(method, name=name, descriptors=(*HAND_MADE, "dcnn"))
 
@@ -98,11 +98,11 @@ _KINDS = (
     Method("static", HAND_MADE, partial(_static, False), needs=partial(_plans_for, False)),
     Method("static-rest", HAND_MADE, partial(_static, True), needs=partial(_plans_for, True)),
     *(Method(name, HAND_MADE, partial(_baseline, name)) for name in BASELINES),
-    Method("baseline3", HAND_MADE, partial(_baseline3, False), needs=_wholes_for),
-    Method("baseline3-rest", HAND_MADE, partial(_baseline3, True), needs=_wholes_for),
+    Method("baseline3", HAND_MADE, partial(_baseline3, False), needs=_baseline3_of),
+    Method("baseline3-rest", HAND_MADE, partial(_baseline3, True), needs=_baseline3_of),
     *(Method(name, HAND_MADE, partial(_learned, name), needs=partial(_policy_for, name)) for name in SELECTIONS),
 )
-_EVERY = tuple(own for kind in _KINDS for own in _both(kind))
+_EVERY = tuple(method for kind in _KINDS for method in _both(kind))
 
 METHODS = {method.name: method for method in _EVERY}
 """The paper's unbounded systems and H alone, the best static plan, the paper's baselines, and learned policies."""
@@ -112,7 +112,7 @@ _USUAL = ("unary", "crf", "unary-full", "crf-full")
 
 
 def methods_named(names: Sequence[str], model: Model, costs: str = "shared") -> list[Method]:
-    """Methods by name with the model's descriptors, refused where it lacks what they need; `all` that it can do."""
+    """Methods by name, with the model's descriptors; UsageError for one that it cannot do. `all` is all it can do."""
     if list(names) == ["all"]:
         return [_fitted(method, model) for method in _EVERY if not _obstacle(method, model, costs)]
     for name in names:
@@ -124,31 +124,31 @@ def methods_named(names: Sequence[str], model: Model, costs: str = "shared") -> 
 
 
 def usual_methods(model: Model) -> tuple[str, ...]:
-    """Names of those without a bound that a model can do."""
+    """Names of the methods without a budget that a model can do."""
     return tuple(name for name in _USUAL if not _obstacle(METHODS[name], model, "shared"))
 
 
 def lacking(model: Model) -> tuple[str, ...]:
-    """Hand-made descriptors that the model was trained without, so that no method has them."""
+    """Names of the hand-made descriptors that the model was trained without, so that no method has them."""
     return tuple(name for name in HAND_MADE if name not in model.classifiers.names)
 
 
 def _fitted(method: Method, model: Model) -> Method:
     """A method with the descriptors of its kind that the model has."""
     names = model.classifiers.names
-    own = tuple(name for name in HAND_MADE if name in names)
+    descriptors = tuple(name for name in HAND_MADE if name in names)
     if method.descriptors != HAND_MADE:
-        own += tuple(name for name in names if name not in (*HAND_MADE, NOT_COUNTED))
-    return replace(method, descriptors=own)
+        descriptors += tuple(name for name in names if name not in (*HAND_MADE, NOT_COUNTED))
+    return replace(method, descriptors=descriptors)
 
 
 def _obstacle(method: Method, model: Model, costs: str) -> str:
-    """Why a model cannot do it; empty where it can."""
-    own = _fitted(method, model).descriptors
-    if not own:
+    """Why a model cannot do a method; empty if it can."""
+    descriptors = _fitted(method, model).descriptors
+    if not descriptors:
         return f"{method.name} needs one of {', '.join(HAND_MADE)}, which the model was trained without"
-    if method.descriptors != HAND_MADE and set(own) <= set(HAND_MADE):
+    if method.descriptors != HAND_MADE and set(descriptors) <= set(HAND_MADE):
         return f"{method.name} needs dcnn, which the model was trained without"
-    if method.needs is not None and method.needs(model, own, costs) is None:
+    if method.needs is not None and method.needs(model, descriptors, costs) is None:
         return f"{method.name} needs a plan or policy for {costs} costs; train the model again, with plans and policies"
     return ""

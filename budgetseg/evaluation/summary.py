@@ -1,4 +1,4 @@
-"""Rows of results.json over seeds: means, and intervals that hold them in 95 of 100 cases."""
+"""Summarise rows of results.json over seeds: means with 95 % confidence intervals."""
 
 import math
 import statistics
@@ -15,14 +15,14 @@ FIGURES = ("class_average", "global", "miou")
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean, and half the width of its 95 % interval; that is None for a single figure, both where there is none."""
+    """A mean, and half the width of its 95 % interval, None for a single figure. Both are None without figures."""
 
     value: float | None
     within: float | None = None
 
     @classmethod
     def of(cls, figures: Sequence[float | None]) -> "Mean":
-        """By Student's t."""
+        """The mean of some figures, with an interval by Student's t; None among them is left out."""
         known = [figure for figure in figures if figure is not None]
         if len(known) < 2:
             return cls(known[0] if known else None)
@@ -34,12 +34,12 @@ class Mean:
 
 @dataclass(frozen=True)
 class Line:
-    """What a method reaches with a budget over all videos.
+    """The accuracy of a method at a budget, over all videos.
 
     Attributes
     ----------
     method : its name
-    budget_fraction, budget_s : None where there is no bound
+    budget_fraction, budget_s : None for no bound
     spent_s : mean over seeds
     figures : class_average, global and miou
     """

@@ -1,7 +1,7 @@
-"""Methods against the wall clock, end to end: rows of results.json of scope "total".
+"""Evaluate methods against the wall clock, end to end: rows of results.json with scope "total".
 
 A video is labelled within a budget that begins before its first frame is read and ends when every pixel has a label.
-The watch is held from outside, and pixels are judged at full size. One run at a time, on all cores.
+Runs are timed from outside, and pixels are compared at full size. There is one run at a time, on all cores.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class _Clip:
-    """A video of a dataset that is not one image per frame: it is read whenever its frames are asked for."""
+    """A video of a dataset whose frames are not image files. It is read again whenever its frames are needed."""
 
     video: LabelledVideo
     path: Path
@@ -95,18 +95,19 @@ class Timed:
     truth: UInt8
 
     def confusions(self, labels: UInt8, n_labels: int) -> Int64:
-        """Pixels by true class and label, (N_PIECES, L, L), of labels (T, H, W), in each stretch of the video."""
+        """Confusion of labels (T, H, W) in each part of the video, (N_PIECES, L, L), by true class and label."""
         parts = np.array_split(np.arange(len(self.labelled)), N_PIECES)
         predicted = labels[list(self.labelled)]
-        return np.stack([confusion_of_pixels(self.truth[own], predicted[own], n_labels) for own in parts])
+        return np.stack([confusion_of_pixels(self.truth[part], predicted[part], n_labels) for part in parts])
 
 
 def timed(video: LabelledVideo) -> Timed:
-    """A video of a dataset; it is read once, before any clock starts, to learn its size and its rate."""
+    """A video of a dataset, ready to be timed. It is read once, before any clock starts, for its size and rate."""
     whole = video.video()
     t, height, width = whole.shape
-    apart_s = float(np.median(np.diff(whole.times_s))) if t > 1 else 0.0
-    size, rate = (width, height), 1 / (apart_s or 0.04)
+    gap_s = float(np.median(np.diff(whole.times_s))) if t > 1 else 0.0
+    size = (width, height)
+    rate = 1 / (gap_s or 0.04)
     clip: Clip
     if isinstance(video, FrameFiles):
         clip = ImageFolder(video.frames[0].parent, video.frames, size, rate)
@@ -117,7 +118,7 @@ def timed(video: LabelledVideo) -> Timed:
 
 @dataclass(frozen=True, eq=False)
 class _Setting:
-    """Everything is loaded and compiled; `per_frame` is None for as many supervoxels as suit a video."""
+    """What methods work with, loaded and compiled; `per_frame` is the number of supervoxels, None for the usual one."""
 
     model: Model
     loaded: LoadedModel
@@ -128,7 +129,7 @@ class _Setting:
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """Labels (T, H, W), supervoxels worked with, and what was computed, by name."""
+    """Labels (T, H, W), the number of supervoxels, and the number of computed results, by name of the source."""
 
     labels: UInt8
     n_supervoxels: int
@@ -140,7 +141,7 @@ Method = Callable[[VideoSource, float, int], _Answer]
 
 
 def _regions(policy: str, setting: _Setting) -> Method:
-    """What `budgetseg label --space regions` does, among all descriptors of the model."""
+    """The method of `budgetseg label --space regions` with a policy, and all descriptors of the model."""
     loaded = LoadedModel(setting.model, setting.cores, policy, space=REGIONS)
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
@@ -153,8 +154,8 @@ def _regions(policy: str, setting: _Setting) -> Method:
 
 
 def _frames(setting: _Setting) -> Method:
-    """What `budgetseg label` does where the model has a network; counted are predictions of networks."""
-    setting.loaded.choose(FRAMES)  # loads, before any clock starts
+    """The method of `budgetseg label` for a model with a network; counts are predictions of networks."""
+    setting.loaded.choose(FRAMES)  # loads the space before any clock starts
     names = setting.loaded.space(FRAMES).sources
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
@@ -170,13 +171,15 @@ def _counts(result: Result, names: Sequence[str]) -> dict[str, int]:
 
 
 def _keyframes(network: str, setting: _Setting) -> Method:
-    """A network on every k-th frame, k chosen to fill the budget; counted are the frames that it is asked about."""
+    """The baseline with a network on every k-th frame, k chosen to fill the budget; counts are key frames."""
     assert setting.model.networks is not None
-    ask, cores = OnnxNetwork(read_card(setting.model.networks / f"{network}.onnx")), setting.cores
-    costs = {size: measure_costs(ask, size, threads=cores) for size in {video.source.size for video in setting.videos}}
+    opened = OnnxNetwork(read_card(setting.model.networks / f"{network}.onnx"))
+    cores = setting.cores
+    sizes = {video.source.size for video in setting.videos}
+    costs = {size: measure_costs(opened, size, threads=cores) for size in sizes}
 
     def label(source: VideoSource, budget_s: float, _: int) -> _Answer:
-        run = label_keyframes_within(source, ask, budget_s, costs[source.size], threads=cores)
+        run = label_keyframes_within(source, opened, budget_s, costs[source.size], threads=cores)
         return _Answer(run.labels, 0, {network: len(run.keys)})
 
     return label
@@ -193,7 +196,7 @@ _NEEDS = {"frames": "dcnn", "keyframes": "dcnn", "keyframes-large": "dcnn_large"
 
 
 def check_methods(names: Sequence[str], model: Model) -> tuple[str, ...]:
-    """The methods of these names, refused where the model lacks the network; `all` are those for which it does not."""
+    """Check names of methods; UsageError if the model lacks what one needs. `all` gives all that it can do."""
     lacking = {name: need for name, need in _NEEDS.items() if need not in model.classifiers.names}
     if learned_for(model.policies, METHOD, counted(model)) is None:
         lacking["budget-wanted-full"] = "a learned policy"
@@ -208,8 +211,9 @@ def check_methods(names: Sequence[str], model: Model) -> tuple[str, ...]:
 
 
 def n_runs(plan: Description, model: Model, experiment: Experiment) -> int:
-    """How many times a video is labelled."""
-    (split,), n_methods = plan.splits, len(check_methods(experiment.methods, model))
+    """Number of times that a video is labelled in an experiment."""
+    (split,) = plan.splits
+    n_methods = len(check_methods(experiment.methods, model))
     n_videos = len(open_dataset(plan.dataset, plan.root).videos(split))
     return n_videos * (1 + n_methods * len(experiment.budgets) * experiment.n_seeds)
 
@@ -222,12 +226,22 @@ def evaluate_wall(
     cores: int = 1,
     advance: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """What is in `output/results.json` then; `advance` is told of each run, `n_runs`.
+    """Run methods on the videos of a split, and write and return the contents of `output/results.json`.
 
-    A budget that is a share is one of the *full cost*: here the seconds, end to end, of a run that computes all
+    A budget that is a share refers to the *full cost*: here the seconds, end to end, of a run that computes all
     descriptors that count for all supervoxels.
+
+    Parameters
+    ----------
+    model : to evaluate
+    plan : dataset and split
+    experiment : what to compare
+    output : folder for results.json
+    cores : to use
+    advance : called with 1 for each run, `n_runs` in all
     """
-    names, dataset = check_methods(experiment.methods, model), open_dataset(plan.dataset, plan.root)
+    names = check_methods(experiment.methods, model)
+    dataset = open_dataset(plan.dataset, plan.root)
     check_classes(model, dataset.classes)
     (split,) = plan.splits
     videos = [timed(video) for video in dataset.videos(split)]
@@ -239,7 +253,7 @@ def evaluate_wall(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What came of a video, or of several; of one, stretch by stretch, in confusions (P, L, L)."""
+    """The result of a run on a video, or on several; `confusions` (P, L, L) has one for each part of a video."""
 
     video: str
     confusions: Int64
@@ -261,8 +275,9 @@ def _rows(
         method = METHODS[name](setting)
         for budget, seed in product(experiment.budgets, range(experiment.n_seeds)):
             outcomes = []
-            for video, own_s in zip(setting.videos, full_s, strict=True):
-                outcomes.append(_outcome(method, video, own_s, budget.in_s(own_s), seed, len(setting.model.classes)))
+            for video, video_s in zip(setting.videos, full_s, strict=True):
+                budget_s = budget.in_s(video_s)
+                outcomes.append(_outcome(method, video, video_s, budget_s, seed, len(setting.model.classes)))
                 advance(1)
             for outcome in (*outcomes, _pooled(outcomes)):
                 yield _row(name, budget, seed, outcome, setting.model, len(outcomes) == 1)
@@ -271,7 +286,8 @@ def _rows(
 def _outcome(method: Method, video: Timed, full_s: float, budget_s: float, seed: int, n_labels: int) -> _Outcome:
     watch = WallClock()
     answer = method(video.source, budget_s, seed)
-    spent_s, confusions = watch.now_s(), video.confusions(answer.labels, n_labels)
+    spent_s = watch.now_s()
+    confusions = video.confusions(answer.labels, n_labels)
     return _Outcome(video.name, confusions, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
 
 
@@ -288,17 +304,17 @@ def _full_s(setting: _Setting, source: VideoSource) -> float:
 def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
     return _Outcome(
         "all",
-        np.sum([one.confusions for one in outcomes], axis=0),
-        sum(one.full_s for one in outcomes),
-        sum(one.budget_s for one in outcomes),
-        sum(one.spent_s for one in outcomes),
-        sum(one.n_supervoxels for one in outcomes),
-        {name: sum(one.counts[name] for one in outcomes) for name in outcomes[0].counts},
+        np.sum([outcome.confusions for outcome in outcomes], axis=0),
+        sum(outcome.full_s for outcome in outcomes),
+        sum(outcome.budget_s for outcome in outcomes),
+        sum(outcome.spent_s for outcome in outcomes),
+        sum(outcome.n_supervoxels for outcome in outcomes),
+        {name: sum(outcome.counts[name] for outcome in outcomes) for name in outcomes[0].counts},
     )
 
 
 def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model, is_alone: bool) -> Row:
-    """As `experiment` has them; nobody looks at choices over time here, nor at H alone."""
+    """A row as in `experiment`, without choices over time and the calibration of H, which are not measured here."""
     confusion = outcome.confusions.sum(axis=0)
     return {
         "video": outcome.video,

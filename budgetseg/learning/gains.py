@@ -1,6 +1,6 @@
-"""What descriptors add to each other, from runs in which all supervoxels have the same ones.
+"""Gains: how much each descriptor adds to the score, from runs in which all supervoxels have the same descriptors.
 
-score of every subset in whole videos ─► logarithm of what each descriptor adds to it ─► what a linear policy can say
+score of every subset in whole videos ─► logarithm of the gain of each descriptor ─► weights for a linear policy
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -13,57 +13,56 @@ from budgetseg.policy.features import CERTAIN
 from budgetseg.simulate import Arena, reward
 from budgetseg.types import Float64
 
-__all__ = ["LEAST_GAIN", "Gains", "find_gains"]
-
-LEAST_GAIN = 6e-4
-"""Of the score: whatever adds less than this, or takes something away, counts as adding so much."""
+__all__ = ["Gains", "find_gains"]
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """What subsets of D descriptors are worth.
+    """Scores of all subsets of D descriptors.
 
     Attributes
     ----------
     names : of all descriptors, in the order of their bits
-    among : those of them that may be computed
-    scores : (2^D,) where all supervoxels have a subset, what right pixels are worth; nan if it has others
-    doubts : (2^D,) how sure H is then: mean logarithm of what its confidence lacks
-    least : of the score: whatever adds less, or takes something away, counts as adding so much
+    descriptor_set : names of those that may be computed
+    scores : (2^D,) score if all supervoxels have a subset; nan for subsets with other descriptors
+    doubts : (2^D,) doubt of H with that subset: logarithm of `CERTAIN` less its confidence, averaged over pixels
+    least : smallest gain that counts, as a share of the score; smaller and negative gains count as this much
     """
 
     names: tuple[str, ...]
-    among: tuple[str, ...]
+    descriptor_set: tuple[str, ...]
     scores: Float64
     doubts: Float64
-    least: float = LEAST_GAIN
+    least: float = 6e-4
 
     @property
     def bits(self) -> int:
-        """Of all that may be computed."""
-        return sum(1 << self.names.index(name) for name in self.among)
+        """The descriptors that may be computed, as bits."""
+        return sum(1 << self.names.index(name) for name in self.descriptor_set)
 
     def best(self, n: int) -> list[int]:
-        """The n subsets of the highest scores, best first, of those that are not empty."""
+        """The n subsets with the highest scores, best first; the empty one is left out."""
         known = 1 + np.flatnonzero(np.isfinite(self.scores[1:]))
         return list(known[np.argsort(-self.scores[known], kind="stable")][:n].tolist())
 
     def of(self, name: str) -> dict[str, float]:
-        """The logarithm of what a descriptor adds, beside doubt, as a constant, "", and a share for each that is there.
+        """Fit the logarithm of the gain of a descriptor, less doubt, by the descriptors that are there already.
 
-        A fit over all subsets without it: where two are there, their shares are added.
+        Returns a constant under "" and a summand for each of the other descriptors, which counts if it is there. The
+        fit is over all subsets without the descriptor itself.
         """
-        bit, others = 1 << self.names.index(name), [other for other in self.among if other != name]
-        without = [int(s) for s in np.flatnonzero(np.isfinite(self.scores)) if not s & bit]
-        added = np.array([self.scores[s | bit] - self.scores[s] for s in without])
-        there = [[1, *(s >> self.names.index(other) & 1 for other in others)] for s in without]
+        bit = 1 << self.names.index(name)
+        others = [other for other in self.descriptor_set if other != name]
+        without = [int(subset) for subset in np.flatnonzero(np.isfinite(self.scores)) if not subset & bit]
+        added = np.array([self.scores[subset | bit] - self.scores[subset] for subset in without])
+        present = [[1, *(subset >> self.names.index(other) & 1 for other in others)] for subset in without]
         target = np.log(np.maximum(added, self.least)) - self.doubts[without]
-        fit = np.linalg.lstsq(np.array(there, np.float64), target, rcond=None)[0]
+        fit = np.linalg.lstsq(np.array(present, np.float64), target, rcond=None)[0]
         return dict(zip(("", *others), fit.tolist(), strict=True))
 
 
-def find_gains(judge: Judge, least: float = LEAST_GAIN) -> Gains:
-    """From the videos of a judge, with the CRF, among the descriptors that it allows."""
+def find_gains(judge: Judge, least: float = Gains.least) -> Gains:
+    """Measure gains in the videos of a judge, with the CRF, for the descriptors that it allows."""
     h = judge.arenas[0].model.classifiers
     subsets = [subset for subset in range(h.n_subsets) if not subset & ~h.subset_of(judge.names)]
     with ThreadPoolExecutor(judge.cores) as pool:
@@ -74,7 +73,7 @@ def find_gains(judge: Judge, least: float = LEAST_GAIN) -> Gains:
 
 
 def _try(judge: Judge, subset: int) -> tuple[float, float]:
-    """Score and mean doubt where everyone has a subset."""
+    """Score and mean doubt if all supervoxels have a subset."""
     n_pixels = sum(int(arena.graph.sizes.sum()) for arena in judge.arenas)
     score = sum(_score(judge, arena, subset) for arena in judge.arenas)
     return score, sum(_doubt(arena, subset) for arena in judge.arenas) / n_pixels
@@ -88,6 +87,6 @@ def _score(judge: Judge, arena: Arena, subset: int) -> float:
 
 
 def _doubt(arena: Arena, subset: int) -> float:
-    """Over all pixels; of who has nothing, it is as much as there can be."""
-    sure = arena.probabilities[:, subset].max(axis=1) if subset else np.zeros(len(arena))
-    return float(arena.graph.sizes @ np.log(CERTAIN - sure))
+    """Doubt of H with a subset, summed over all pixels; without descriptors it is the largest possible."""
+    confidence = arena.probabilities[:, subset].max(axis=1) if subset else np.zeros(len(arena))
+    return float(arena.graph.sizes @ np.log(CERTAIN - confidence))

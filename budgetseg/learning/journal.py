@@ -10,12 +10,12 @@ __all__ = ["Journal", "plot_rounds"]
 
 
 class Journal:
-    """Keeps rows, and passes on a line about each; scores are in what was held out.
+    """Collects a row about each round, and reports it as a line; scores are those in held-out videos.
 
     Parameters
     ----------
     name : of the policy
-    tell : hears the lines
+    tell : called with each line
     """
 
     def __init__(self, name: str, tell: Callable[[str], None]) -> None:
@@ -23,7 +23,7 @@ class Journal:
         self._tell: Callable[[str], None] = lambda line: tell(f"{name}: {line}")
 
     def round(self, found: Round) -> None:
-        """A round of CAPI."""
+        """Add a round of CAPI."""
         shares = " ".join(f"{100 * share:.0f}" for share in found.actions)
         self._tell(
             f"CAPI {100 * found.score:.2f}, in training {100 * found.train_score:.2f}, {found.n_states} states, "
@@ -35,7 +35,7 @@ class Journal:
 
 
 def plot_rounds(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """The scores of all rounds, one after the other, as a PNG; nothing where matplotlib is not installed."""
+    """Write a PNG with the scores of all rounds; nothing if matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,4 +1,4 @@
-"""Networks for a dataset, trained where a training needs some and has none."""
+"""Train networks for a dataset if a training needs some and has none."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,21 +13,27 @@ from budgetseg.learning.stages import Stage
 from budgetseg.networks import NAMES
 from budgetseg.networks.recipe import NetworkRecipe
 
-__all__ = ["N_FOLDS", "with_networks"]
-
-N_FOLDS = 4
-"""Fold networks, which describe the frames that the others have learned from."""
+__all__ = ["with_networks"]
 
 
-def with_networks(plan: Description, folder: Path, recipe: NetworkRecipe, cores: int, stage: Stage) -> Description:
-    """The plan with networks: its own, or those of its dataset, trained into `folder` if it asks for any.
+def with_networks(
+    plan: Description, folder: Path, recipe: NetworkRecipe, cores: int, stage: Stage, n_folds: int = 4
+) -> Description:
+    """The plan with networks: its own, or networks trained on its dataset if it asks for any.
 
-    Networks that are there already are not trained again.
+    Parameters
+    ----------
+    plan : what is to be described, and with which descriptors
+    folder : for trained networks; those that are there already are not trained again
+    recipe : settings of the training
+    cores : to train with
+    stage : reports progress
+    n_folds : number of networks that are each trained without a part of the videos, and describe that part
     """
     asked = NAMES if plan.descriptors is None else plan.descriptors
     if plan.networks is not None or not set(NAMES) & set(asked):
         return plan
-    open_descriptors([name for name in asked if name not in NAMES])  # what is unknown is told before the work
+    open_descriptors([name for name in asked if name not in NAMES])  # raises for unknown names before the training
     try:
         from budgetseg.networks.fit import fit_networks, footage_of
         from budgetseg.networks.training import check_device
@@ -39,7 +45,7 @@ def with_networks(plan: Description, folder: Path, recipe: NetworkRecipe, cores:
     check_device(recipe.device)
     dataset = open_dataset(plan.dataset, plan.root)
     footage = footage_of(video for split in dict.fromkeys(plan.splits) for video in dataset.videos(split))
-    advance = stage("networks", (1 + N_FOLDS) * recipe.n_steps, "steps")
+    advance = stage("networks", (1 + n_folds) * recipe.n_steps, "steps")
     with threadpool_limits(cores):
-        fit_networks(footage, dataset.classes, folder, recipe, N_FOLDS, lambda _: None, advance)
+        fit_networks(footage, dataset.classes, folder, recipe, n_folds, lambda _: None, advance)
     return replace(plan, networks=folder)

@@ -1,4 +1,4 @@
-"""Static plans for a model: the best for some budgets, chosen on what H says of folds that it has not seen."""
+"""Static plans for a model: the best plan for each of some budgets, chosen by H's predictions out of fold."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -22,21 +22,21 @@ from budgetseg.types import Float32
 __all__ = ["BUDGETS", "Learned", "choose_plans", "mark_of", "n_plans", "variants_of"]
 
 BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9)
-"""Fractions of the full cost that there are plans for."""
+"""Budgets that there is a plan for, as shares of the full cost."""
 
 FORMS = (True, False)
-"""Of a plan: spending the rest, and plain."""
+"""Forms of a plan: whether it spends what is left on other descriptors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What training has so far.
+    """A model in training, with the data that plans and policies are learned from.
 
     Attributes
     ----------
-    model : without plans
-    tables : that it has learned from
-    out_of_fold : (N, 2^D, L), what H says of the supervoxels of all tables, one after the other
+    model : without plans and policies
+    tables : described videos that it has learned from
+    out_of_fold : (N, 2^D, L) H's probabilities out of fold, for every subset, of the supervoxels of all tables
     """
 
     model: Model
@@ -44,32 +44,37 @@ class Learned:
     out_of_fold: Float32
 
     def arenas(self, costs: str) -> list[Arena]:
-        """The tables, as classifiers see them that have not seen them."""
-        probabilities = np.split(self.out_of_fold, np.cumsum([len(table.graph) for table in self.tables])[:-1])
-        return [Arena.of(self.model, table, costs, own) for table, own in zip(self.tables, probabilities, strict=True)]
+        """The tables as arenas, with probabilities out of fold; `costs` is a name in `COSTS`."""
+        parts = np.split(self.out_of_fold, np.cumsum([len(table.graph) for table in self.tables])[:-1])
+        return [Arena.of(self.model, table, costs, part) for table, part in zip(self.tables, parts, strict=True)]
 
 
 def variants_of(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Descriptors that plans are chosen among: the hand-made ones, and all that count."""
+    """Descriptor sets that plans and policies are learned for: the hand-made ones, and all that count."""
     hand_made = tuple(name for name in names if name in HAND_MADE)
     counted = tuple(name for name in names if name != NOT_COUNTED)
-    return [some for some in dict.fromkeys((hand_made, counted)) if some]
+    return [descriptor_set for descriptor_set in dict.fromkeys((hand_made, counted)) if descriptor_set]
 
 
 def choose_plans(
     learned: Learned, recipe: PlanRecipe, store: Path, cores: int, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[StaticPlan, ...]:
-    """The best plan of either form for every budget, with and without networks, under shared and unshared costs.
+    """The best plan of either form for every budget and descriptor set, under shared and unshared costs.
 
-    Plans are kept in the file `store`, and those that are there already are not chosen again; `advance` is told of
-    each of them, `n_plans`.
+    Parameters
+    ----------
+    learned : the model without plans
+    recipe : settings of the choice
+    store : file that plans are kept in; those that are there already are not chosen again
+    cores : number of plans that are tried at a time
+    advance : called with the number of plans that were added, `n_plans` in all
     """
     mark = mark_of(learned, recipe)
     plans = _read(store, mark)
     for costs in COSTS:
         wanted = list(product(FORMS, variants_of(learned.model.classifiers.names), BUDGETS))
         known = {(plan.rest, plan.among, plan.budget_fraction) for plan in plans if plan.costs == costs}
-        missing = [one for one in wanted if one not in known]
+        missing = [key for key in wanted if key not in known]
         advance(len(wanted) - len(missing))
         arenas = learned.arenas(costs) if missing else []
         for rest, names, fraction in missing:
@@ -80,13 +85,14 @@ def choose_plans(
 
 
 def n_plans(names: Sequence[str]) -> int:
-    """How many plans a model with these descriptors gets."""
+    """Number of plans that a model with these descriptors gets."""
     return len(COSTS) * len(FORMS) * len(variants_of(names)) * len(BUDGETS)
 
 
 def mark_of(learned: Learned, recipe: object) -> str:
-    """Another one where something else was learned, or costs are others."""
-    h, crf = learned.model.classifiers, learned.model.crf
+    """A digest of a model in training, its costs and a recipe; it changes with any of them."""
+    h = learned.model.classifiers
+    crf = learned.model.crf
     digest = sha256(repr((recipe, BUDGETS, h.names, crf.contrast)).encode())
     costs = [array for table in learned.tables for array in (table.costs.private_s, table.costs.resource_s)]
     for array in (crf.unary_weight, crf.unary_bias, crf.pair, learned.out_of_fold, *costs):
@@ -99,7 +105,7 @@ def _read(store: Path, mark: str) -> list[StaticPlan]:
         stored = json.loads(store.read_text())
         plans = [read_plan(plan) for plan in stored["plans"]]
     except (OSError, ValueError, LookupError, TypeError, UsageError):
-        return []  # chosen again in minutes
+        return []  # they are chosen again in minutes
     return plans if stored["of"] == mark else []
 
 

@@ -1,4 +1,4 @@
-"""Rollouts: what every action in a state leads to, if a policy decides all that comes after it."""
+"""Rollouts: the score that every action in a state leads to if a policy decides everything after it."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +19,13 @@ __all__ = ["RolloutRecipe", "Visited", "join_visited", "roll_out"]
 
 @dataclass(frozen=True)
 class RolloutRecipe:
-    """How much to try.
+    """Number of rollouts.
 
     Attributes
     ----------
-    n_states : of each run whose actions are tried
-    n_draws : rollouts of each action, with other random numbers, where anything is random; the same ones for all
-        actions of a state
+    n_states : states of each run whose actions are tried
+    n_draws : rollouts of each action if anything is random, each with other random numbers; all actions of a state get
+        the same ones
     """
 
     n_states: int = 12
@@ -33,12 +33,12 @@ class RolloutRecipe:
 
 
 class Visited(NamedTuple):
-    """M states in which there was a choice, and what their actions led to.
+    """M states with more than one allowed action, and the scores of their actions.
 
     Attributes
     ----------
     features : (M, F) float32, φ(s)
-    scores : (M, D + 1) float64, nan where an action was not allowed
+    scores : (M, D + 1) float64, nan for actions that were not allowed
     """
 
     features: Float32
@@ -46,37 +46,42 @@ class Visited(NamedTuple):
 
     @property
     def n_rollouts(self) -> int:
-        """How many actions were tried."""
+        """Number of actions that were tried."""
         return int(np.isfinite(self.scores).sum())
 
 
 def join_visited(parts: Sequence[Visited]) -> Visited:
-    """All of them, one after the other."""
+    """The states of several runs, one after the other."""
     return Visited(np.concatenate([part.features for part in parts]), np.concatenate([part.scores for part in parts]))
 
 
 def roll_out(judge: Judge, player: Player, trials: Sequence[Trial], recipe: RolloutRecipe) -> Visited:
-    """States on the way of a player through trials, every allowed action of each tried to the end."""
+    """States that a player passes in trials, with every allowed action of each tried to the end of the run."""
     with ThreadPoolExecutor(judge.cores) as pool:
         return join_visited(list(pool.map(lambda trial: _Run(judge, player, trial, recipe).visited(), trials)))
 
 
 class _Run:
-    """One run and the branches off it."""
+    """A run of a player, and the branches off it."""
 
     def __init__(self, judge: Judge, player: Player, trial: Trial, recipe: RolloutRecipe) -> None:
-        self._player, self._recipe, self._worth = player, recipe, judge.worth
+        self._player = player
+        self._recipe = recipe
+        self._worth = judge.worth
         self._arena: Arena = judge.arenas[trial.arena]
         budget_s = trial.fraction * judge.full_s[trial.arena]
         self._episode = self._arena.begin(budget_s, judge.names, player.selection, trial.seed)
         self._rng = np.random.default_rng(trial.seed)
 
     def visited(self) -> Visited:
-        probabilities, policy = self._arena.probabilities, self._player.policy
-        own, (n_actions, n_features) = self._episode.copy(), policy.weights.shape
-        n_decisions = play_out(own, probabilities, policy)
-        start = reward(self._arena, own.state).labels  # one labelling that all expansions begin with
-        features, scores = list[Float32](), list[Float64]()
+        probabilities = self._arena.probabilities
+        policy = self._player.policy
+        n_actions, n_features = policy.weights.shape
+        whole = self._episode.copy()
+        n_decisions = play_out(whole, probabilities, policy)
+        start = reward(self._arena, whole.state).labels  # one labelling that all expansions begin with
+        features = list[Float32]()
+        scores = list[Float64]()
         for n_between in self._between(n_decisions):
             choice = advance(self._episode, probabilities, policy, n_between)
             assert choice is not None
@@ -90,12 +95,12 @@ class _Run:
         )
 
     def _between(self, n_decisions: int) -> list[int]:
-        """How many decisions to take before each of the states to be tried, since the one before."""
+        """Numbers of decisions to take from one of the states to be tried to the next; the states are random."""
         places = np.sort(self._rng.choice(n_decisions, min(self._recipe.n_states, n_decisions), replace=False))
         return list((np.diff(places, prepend=-1) - 1).tolist())
 
     def _try_all(self, region: int, allowed: Bool, start: Int32) -> Float64:
-        """Mean score of every action over the draws; each branches from the same state."""
+        """Mean score of every allowed action over the draws, (D + 1,); all branch from the same state."""
         is_random = self._player.selection.order != "wanted" or self._player.policy.noise > 0
         seeds = self._rng.integers(0, 2**63, self._recipe.n_draws if is_random else 1, dtype=np.uint64)
         scores = np.full(len(allowed), np.nan)

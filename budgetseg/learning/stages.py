@@ -1,8 +1,9 @@
-"""How a long training tells how far it is."""
+"""How a long training reports its progress."""
 
 from collections.abc import Callable
 
 __all__ = ["Stage"]
 
 Stage = Callable[[str, int | None, str], Callable[[int], None]]
-"""Told of a stage, how much it is and in which units; what it returns is told of progress."""
+"""Called at the start of a stage with its name, its amount of work and the unit; returns a function to call with each
+amount that was done."""

@@ -1,4 +1,4 @@
-"""What learning begins with: a linear policy of gain per cost, from what descriptors add in training videos."""
+"""The policy that learning begins with: linear, gain per cost, from the gains of descriptors in training videos."""
 
 from dataclasses import dataclass
 
@@ -14,25 +14,25 @@ __all__ = ["Start", "first_policy"]
 
 @dataclass(frozen=True)
 class Start:
-    """Weights that learning begins with, for features that are logarithms.
+    """Weights of the first policy, for features that are logarithms.
 
     All were chosen in training videos of both datasets, with and without a network, for both kinds of costs together:
     `python -m benchmarks.choose_policies first`.
 
     Attributes
     ----------
-    size : of the supervoxel
-    own_doubt : what H's confidence lacks
-    neighbours_doubt : what that of finished neighbours lacks
-    disagreement : between H and the neighbours
-    time_for_each : time left for each supervoxel that is not finished
-    cost : of the descriptor
-    share : of the descriptor, if all who need its resources shared their cost
-    gain : of what a descriptor adds, as it was measured
-    ahead : how far descriptors are ahead of Finished where the policy does not select: whoever was selected must be
-        left for others before all of its descriptors are there
-    ahead_wanted : the same where the policy selects; far, since time that is left is wasted
-    spare : of descriptors that the policy does not choose among, for whoever has time to spare
+    size : weight of the size of the supervoxel
+    own_doubt : weight of H's doubt, which falls with its confidence
+    neighbours_doubt : weight of the doubt of finished neighbours
+    disagreement : weight of the disagreement between H and the neighbours
+    time_for_each : weight of the time left for each supervoxel that is not finished
+    cost : weight of the cost of the descriptor
+    share : weight of its cost if all supervoxels that need its resources shared their cost
+    gain : weight of the measured gain of the descriptor
+    ahead : constant of descriptors over Finished, if the policy does not select the supervoxel: a selected supervoxel
+        must be left for others before all of its descriptors are there
+    ahead_wanted : the same if the policy selects; large, since time that is left over is wasted
+    spare : constant of descriptors beside the policy's set, which are computed only with time to spare
     """
 
     size: float = 0.7
@@ -49,7 +49,7 @@ class Start:
 
     @property
     def of_features(self) -> dict[str, float]:
-        """Weights that are the same for all descriptors, by the names of their features."""
+        """Weights that are the same for all descriptors, by the name of the feature."""
         return {
             "size": self.size,
             "own doubt": self.own_doubt,
@@ -60,14 +60,23 @@ class Start:
 
 
 def first_policy(model: Model, gains: Gains, order: str, start: Start | None = None) -> LinearPolicy:
-    """Gain per cost: rather for large and doubtful supervoxels, rather cheap descriptors that add something."""
-    start, h = start or Start(), model.classifiers
+    """The first policy. It prefers large supervoxels with doubt, and cheap descriptors with a large gain.
+
+    Parameters
+    ----------
+    model : whose descriptors are decided about
+    gains : of its descriptors
+    order : in which supervoxels are selected, a name in `ORDERS`
+    start : weights; None for the default
+    """
+    start = start or Start()
+    h = model.classifiers
     names = feature_names(h.names, model.classes.names, extended=True)
     weights = np.zeros((len(h.names) + 1, n_features(len(h.names), h.n_labels, True)), np.float32)
     ahead = start.ahead_wanted if order == "wanted" else start.ahead
     for d, name in enumerate(h.names):
         wanted = start.of_features | {f"cost of {name}": start.cost, f"share of {name}": start.share}
-        if name in gains.among:
+        if name in gains.descriptor_set:
             added = gains.of(name)
             wanted["1"] = ahead + start.gain * added.pop("")
             wanted |= {f"has {other}": start.gain * weight for other, weight in added.items()}

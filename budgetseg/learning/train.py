@@ -1,6 +1,6 @@
-"""From labelled videos to a model: the job behind `budgetseg train`.
+"""Train a model from labelled videos: the work behind `budgetseg train`.
 
-    networks, if none are given ─► describe ─► H, with what it says of unseen folds ─► CRF
+    networks, if none are given ─► describe ─► H, and its predictions out of fold ─► CRF
     ─► static plans ─► Baseline3 ─► policies ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
@@ -41,20 +41,20 @@ __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_m
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 3  # of the classifiers in a work folder; those of another one are fitted again
+FORMAT = 3  # of the classifiers in a work folder; those of another format are fitted again
 
 
 @dataclass(frozen=True)
 class TrainRecipe:
-    """How to learn.
+    """Settings of all stages of training.
 
     Attributes
     ----------
-    classifiers : of H
-    crf : of the CRF
-    plans : of choosing static plans, and of Baseline3; None for neither
-    networks : of those that are trained where none are given
-    policies : of learning them; None for none
+    classifiers : settings of H
+    crf : settings of the CRF
+    plans : settings of static plans and of Baseline3; None for neither
+    networks : settings of networks, which are trained if none are given
+    policies : settings of policies; None for none
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
@@ -66,12 +66,12 @@ class TrainRecipe:
 
 @dataclass(frozen=True)
 class Report:
-    """What training found out.
+    """Figures about a training.
 
     Attributes
     ----------
     decays : strengths of regularisation that were chosen for H, without and with a network
-    calibration_error : expected calibration error of H on unseen folds, with all descriptors
+    calibration_error : expected calibration error of H out of fold, with all descriptors
     """
 
     decays: tuple[float, float]
@@ -87,7 +87,18 @@ def train_model(
     stage: Stage = lambda *_: lambda _: None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Report:
-    """Train on the splits of a plan and write the model to `output`; `tell` hears how policies come along."""
+    """Train a model and write it to a folder.
+
+    Parameters
+    ----------
+    plan : dataset, splits, and how videos are described
+    output : folder of the model
+    work : folder that keeps the result of each stage, so that an interrupted training continues where it was
+    recipe : settings of all stages
+    cores : to use
+    stage : reports progress
+    tell : called with a line about every round of learning a policy
+    """
     _try_out(output)
     plan = with_networks(plan, work / "networks", recipe.networks, cores, stage)
     tables = _describe(plan, work / "table", cores, stage)
@@ -121,7 +132,7 @@ class _EnoughError(Exception):
 
 
 def _try_out(folder: Path) -> None:
-    """Refuse a place that cannot be written before the work, not after it."""
+    """Raise an error if a folder cannot be written to, before the work and not after it."""
     with suppress(_EnoughError), atomic_folder(folder):
         raise _EnoughError
 
@@ -132,7 +143,7 @@ def _describe(plan: Description, folder: Path, cores: int, stage: Stage) -> list
 
 
 def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, cores: int, stage: Stage) -> Fitted:
-    """H and its out-of-fold predictions, from the folder if they are there."""
+    """H and its predictions out of fold, read from the folder if they were fitted to the same samples before."""
     card = {"format": FORMAT, "recipe": str(recipe), "descriptors": list(samples.values), "samples": _digest(samples)}
     if (folder / "card.json").exists() and json.loads((folder / "card.json").read_text())["of"] == card:
         _log.info("classifiers from %s, fitted to the same before", folder)
@@ -150,7 +161,7 @@ def _fit_classifiers(samples: Samples, folder: Path, recipe: ClassifierRecipe, c
 
 
 def read_fitted(folder: Path) -> Fitted:
-    """H and its out-of-fold predictions, as training left them in its work folder."""
+    """Read H and its predictions out of fold from a work folder."""
     card_fields = json.loads((folder / "card.json").read_text())
     arrays = load_file(folder / "classifiers.safetensors")
     names, lengths, opinions = (tuple(card_fields[key]) for key in ("names", "lengths", "opinions"))
@@ -164,7 +175,7 @@ def read_fitted(folder: Path) -> Fitted:
 
 
 def _digest(samples: Samples) -> str:
-    """Other descriptors, labels or folds give another one."""
+    """A digest of descriptors, labels and folds."""
     digest = sha256()
     for array in (samples.place, *samples.values.values(), samples.truth, samples.fold):
         digest.update(np.ascontiguousarray(array).data)
@@ -182,15 +193,15 @@ def _learn_crf(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, r
 def learning_examples(tables: Sequence[VideoTable], samples: Samples, fitted: Fitted, inputs: Float32) -> list[Example]:
     """What the CRF learns from: every video twice, with the hand-made descriptors and with all.
 
-    `inputs` are the samples' descriptors as H scales them.
+    `inputs` are the descriptors of the samples as H scales them, (N, d).
     """
     h = fitted.classifiers
     hand_made = h.subset_of([name for name in HAND_MADE if name in h.names])
     examples = []
     for video, table in enumerate(tables):
-        mine = np.flatnonzero(samples.video == video)
+        rows = np.flatnonzero(samples.video == video)
         for subset in sorted({hand_made, h.n_subsets - 1} - {0}):
-            subsets = np.full(len(mine), subset, np.int32)
-            evidence = Nodes(np.array(fitted.out_of_fold[mine, subset]), inputs[mine], subsets, h.starts)
+            subsets = np.full(len(rows), subset, np.int32)
+            evidence = Nodes(np.array(fitted.out_of_fold[rows, subset]), inputs[rows], subsets, h.starts)
             examples.append(Example(evidence, table.graph, table.truth))
     return examples

@@ -1,7 +1,6 @@
-"""How a policy is used at each budget: which descriptors it does without.
+"""The budget schedule of a policy: which descriptors it uses from each budget on.
 
-Judged in whole training videos, in none of which it may cost anything: what a few videos gain, and others lose, is
-chance.
+A descriptor is left out only if no training video loses by it: a gain in some videos with a loss in others is chance.
 """
 
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from budgetseg.learning.gains import LEAST_GAIN, Gains
+from budgetseg.learning.gains import Gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.policy.learned import Uses
@@ -19,35 +18,46 @@ __all__ = ["ahead_of_first", "uses_by_budget", "with_fewer"]
 
 
 def uses_by_budget(
-    judge: Judge, player: Player, gains: Gains, n_subsets: int = 4, spare: float = LEAST_GAIN
+    judge: Judge, player: Player, gains: Gains, n_subsets: int = 4, spare: float = Gains.least
 ) -> tuple[Uses, ...]:
-    """For each of the budgets, the descriptors that are best from there on.
+    """The schedule of a player: for each budget, the descriptors that are best from there on.
 
-    At none of these budgets may a video lose more than `spare`, and all together must gain as much. What was done
-    without with less to spend does not come back.
+    A descriptor that was left out at a smaller budget does not come back.
+
+    Parameters
+    ----------
+    judge : of whole training videos
+    player : that is given a schedule
+    gains : of its descriptors
+    n_subsets : number of the best descriptor subsets that are tried
+    spare : share of the score that a video may lose at a budget, and that all videos together must gain
     """
     players = with_fewer(player, gains, n_subsets)
-    ahead, sets = ahead_of_first(judge, players), np.array([one.selection.enabled for one in players])
-    found, best = list[Uses](), 0
+    ahead = ahead_of_first(judge, players)
+    sets = np.array([candidate.selection.enabled for candidate in players])
+    schedule: list[Uses] = []
+    best = 0
     for k, fraction in enumerate(BUDGETS):
-        gained, fair = _from(ahead, k, spare)
-        fair &= sets & ~sets[best] == 0
-        best = int(np.argmax(np.where(fair, gained, -np.inf))) if fair.any() else best
-        found.append(Uses(fraction, int(sets[best])))
-    return tuple(found)
+        gained, is_allowed = _gains_from(ahead, k, spare)
+        is_allowed &= sets & ~sets[best] == 0
+        if is_allowed.any():
+            best = int(np.argmax(np.where(is_allowed, gained, -np.inf)))
+        schedule.append(Uses(fraction, int(sets[best])))
+    return tuple(schedule)
 
 
-def _from(ahead: Float64, k: int, spare: float) -> tuple[Float64, Bool]:
-    """What each gains at this budget and all larger ones, and whether that is something, and no video loses."""
+def _gains_from(ahead: Float64, k: int, spare: float) -> tuple[Float64, Bool]:
+    """Gain of each player, (P,), at budget k and all larger ones; whether it is enough and no video loses, (P,)."""
     gained = ahead[:, k:].sum(axis=(1, 2))
     return gained, (ahead[:, k:] >= -spare).all(axis=(1, 2)) & (gained > spare)
 
 
 def with_fewer(player: Player, gains: Gains, n_subsets: int = 4) -> list[Player]:
-    """A player, and the same with each of the n best subsets of its descriptors."""
-    own = player.selection.enabled
-    some = [best for best in gains.best(n_subsets) if not best & ~own]
-    return [_with(player, enabled) for enabled in dict.fromkeys((own, *(best | own & ~gains.bits for best in some)))]
+    """A player, and the same player with each of the n best subsets of its descriptors."""
+    enabled = player.selection.enabled
+    subsets = [best for best in gains.best(n_subsets) if not best & ~enabled]
+    sets = dict.fromkeys((enabled, *(best | enabled & ~gains.bits for best in subsets)))
+    return [_with(player, descriptors) for descriptors in sets]
 
 
 def _with(player: Player, enabled: int) -> Player:
@@ -55,9 +65,9 @@ def _with(player: Player, enabled: int) -> Player:
 
 
 def ahead_of_first(judge: Judge, players: Sequence[Player]) -> Float64:
-    """How far players are ahead of the first, by budget and video, (P, B, V)."""
+    """Scores of players less those of the first one, by budget and video, (P, B, V)."""
     if len(players) == 1:
         return np.zeros((1, len(BUDGETS), len(judge.arenas)))
     trials = [judge.trials((fraction,), 1) for fraction in BUDGETS]
-    scores = [[judge.by_video(one, own) for own in trials] for one in players]
+    scores = [[judge.by_video(player, budget_trials) for budget_trials in trials] for player in players]
     return np.array(scores) - np.array(scores[0])

@@ -1,4 +1,4 @@
-"""A trained model as a folder: what it knows, in files that cannot run anything.
+"""A trained model as a folder of files that cannot run any code.
 
 manifest.json        format, classes, descriptors, settings, static plans, policies, and a digest of every other file
 arrays.safetensors   H, the CRF, the weights of policies and the values of Baseline3
@@ -29,7 +29,7 @@ from budgetseg.types import Classes, Float32
 
 __all__ = ["Model", "load_model", "save_model"]
 
-FORMAT = 2  # also when a descriptor means something else: what was learned from it would not fit
+FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError, UsageError)
@@ -42,14 +42,14 @@ class Model:
     Attributes
     ----------
     name : of the model
-    classes : what it tells apart
+    classes : names and colours of the classes that it predicts
     classifiers : H
     crf : the energies
-    networks : folder of the networks behind its descriptors; None where it has none
-    settings : dataset it was trained on, tier and supervoxels a frame
+    networks : folder of the networks behind its descriptors; None if it has none
+    settings : dataset that it was trained on, tier, and supervoxels per frame
     plans : the best static plans for some budgets
-    baseline3 : Baseline3, for some descriptors and costs
-    policies : learned ones, likewise
+    baseline3 : policies of Baseline3, for some descriptor sets and kinds of costs
+    policies : learned policies, for some descriptor sets and kinds of costs
     """
 
     name: str
@@ -64,11 +64,11 @@ class Model:
 
 
 def save_model(model: Model, folder: Path) -> None:
-    """Write a model; the folder appears whole or not at all."""
+    """Write a model to a folder, which appears whole or not at all."""
     arrays = {f"h.{name}": getattr(model.classifiers, name) for name in H_ARRAYS}
     arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
-    arrays |= {f"wholes.{k}": own.values for k, own in enumerate(model.baseline3)}
-    arrays |= {f"policies.{k}": own.policy.weights for k, own in enumerate(model.policies)}
+    arrays |= {f"wholes.{k}": policy.values for k, policy in enumerate(model.baseline3)}
+    arrays |= {f"policies.{k}": learned.policy.weights for k, learned in enumerate(model.policies)}
     with atomic_folder(folder) as part:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / "arrays.safetensors")
         _copy_networks(model, part / "networks")
@@ -82,15 +82,15 @@ def save_model(model: Model, folder: Path) -> None:
             "contrast": model.crf.contrast,
             "settings": dict(model.settings),
             "plans": [asdict(plan) for plan in model.plans],
-            "wholes": [{"among": list(own.among), "costs": own.costs} for own in model.baseline3],
-            "policies": [_card_of(own) for own in model.policies],
+            "wholes": [{"among": list(policy.among), "costs": policy.costs} for policy in model.baseline3],
+            "policies": [_card_of(learned) for learned in model.policies],
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 def load_model(folder: Path) -> Model:
-    """Read a model; sizes, shapes and digests are checked, and nothing of it is run."""
+    """Read a model from a folder. Sizes, shapes and digests are checked, and no code of it is run."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
         if manifest["format"] != FORMAT:
@@ -108,11 +108,15 @@ def load_model(folder: Path) -> Model:
 def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path) -> Model:
     colours = np.array(manifest["classes"]["colours"], np.uint8)
     classes = Classes(tuple(manifest["classes"]["names"]), colours)
-    names, lengths = tuple(manifest["descriptors"]), tuple(manifest["lengths"])
-    contrast, tier = float(manifest["contrast"]), manifest["settings"]["tier"]
+    names = tuple(manifest["descriptors"])
+    lengths = tuple(manifest["lengths"])
+    contrast = float(manifest["contrast"])
+    tier = manifest["settings"]["tier"]
     if len(lengths) != 1 + len(names) or not np.isfinite(contrast) or not isinstance(tier, str):
         raise ValueError(f"{len(names)} descriptors, {len(lengths)} lengths, contrast {contrast}, tier {tier}")
-    n_inputs, n_labels, n_subsets = sum(lengths), len(classes), 1 << len(names)
+    n_inputs = sum(lengths)
+    n_labels = len(classes)
+    n_subsets = 1 << len(names)
     shapes = {
         "colours": (n_labels, 3),
         "h.centre": (n_inputs,),
@@ -133,7 +137,7 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     h_arrays = {name: arrays[f"h.{name}"] for name in H_ARRAYS}
     h = SubsetClassifiers(names, lengths, **h_arrays, opinions=tuple(manifest["opinions"]))
     crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=contrast)
-    has_networks = any(name.startswith("networks/") for name in manifest["files"])  # others may lie there
+    has_networks = any(name.startswith("networks/") for name in manifest["files"])  # other files there do not count
     networks = folder / "networks" if has_networks else None
     plans = tuple(_read_plan(stored, h) for stored in manifest.get("plans", ()))  # older models have none
     baseline3 = tuple(
@@ -145,45 +149,53 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:
-    """A plan of descriptors that the model knows."""
+    """A static plan from its JSON values; UsageError if the model lacks one of its descriptors."""
     plan = read_plan(stored)
     h.subset_of(plan.among)
     return plan
 
 
 def _read_baseline3(stored: Mapping[str, Any], values: Float32, h: SubsetClassifiers) -> Baseline3Policy:
-    """A policy over descriptors that the model knows."""
+    """A policy of Baseline3 from its JSON values; UsageError if the model lacks one of its descriptors."""
     h.subset_of(stored["among"])
     return Baseline3Policy(tuple(stored["among"]), stored["costs"], values)
 
 
-def _card_of(own: LearnedPolicy) -> dict[str, Any]:
-    card = {"method": own.method, "among": list(own.among), "costs": own.costs, "extended": own.policy.extended}
-    return card | {"expected": [list(one) for one in own.expected], "uses": [list(one) for one in own.uses]}
+def _card_of(learned: LearnedPolicy) -> dict[str, Any]:
+    """A learned policy as JSON values, without its weights."""
+    return {
+        "method": learned.method,
+        "among": list(learned.among),
+        "costs": learned.costs,
+        "extended": learned.policy.extended,
+        "expected": [list(fields) for fields in learned.expected],
+        "uses": [list(fields) for fields in learned.uses],
+    }
 
 
 def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers) -> LearnedPolicy:
-    """A learned policy for the model's descriptors and classes."""
+    """A learned policy from its JSON values; UsageError if it does not fit the model's descriptors and classes."""
     h.subset_of(card["among"])
-    expected = tuple(Expected(*map(float, one)) for one in card["expected"])
+    expected = tuple(Expected(*map(float, fields)) for fields in card["expected"])
     policy = LinearPolicy(weights, bool(card["extended"]))
-    stored = card.get("uses", -1)  # all, or the same for every budget, in models of before
-    every = [[0.0, stored]] if isinstance(stored, int) else stored
-    uses = tuple(Uses(float(least), int(own)) for least, own, *_ in every)  # a third number was how eager it is
-    found = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected, uses)
-    found.check(len(h.names), h.n_labels)
-    return found
+    stored = card.get("uses", -1)  # older models have nothing, or one number for every budget
+    schedule = [[0.0, stored]] if isinstance(stored, int) else stored
+    # A third number of older models, a bias against Finished, is not used any more.
+    uses = tuple(Uses(float(least), int(descriptors)) for least, descriptors, *_ in schedule)
+    learned = LearnedPolicy(card["method"], tuple(card["among"]), card["costs"], policy, expected, uses)
+    learned.check(len(h.names), h.n_labels)
+    return learned
 
 
 def _copy_networks(model: Model, folder: Path) -> None:
-    """The files behind the model's descriptors, and what they have seen."""
+    """Copy the networks behind the model's descriptors, their cards, and the list of frames they were trained on."""
     if model.networks is None:
         return
     wanted = [model.networks / f"{name}.{suffix}" for name in model.classifiers.names for suffix in ("onnx", "toml")]
-    there = [path for path in (*wanted, model.networks / "networks.json") if path.is_file()]
-    if there:
+    existing = [path for path in (*wanted, model.networks / "networks.json") if path.is_file()]
+    if existing:
         folder.mkdir()
-    for path in there:
+    for path in existing:
         shutil.copyfile(path, folder / path.name)
 
 

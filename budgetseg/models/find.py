@@ -1,4 +1,4 @@
-"""Models by name, of those that come with the package, or by place."""
+"""Find models: bundled ones by name, others by their folder."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -14,13 +14,13 @@ def bundled_models() -> list[str]:
 
 
 def find_model(name: str | Path) -> Path:
-    """Folder of a model, by the name of a bundled one or by its path; `./NAME` where a folder is meant."""
-    there = bundled_models()
-    if name in there:
+    """The folder of a model, by the name of a bundled one or by its path; `./NAME` for a folder with such a name."""
+    bundled = bundled_models()
+    if name in bundled:
         return Path(str(files(__package__))) / name
     folder = Path(name)
     if (folder / "manifest.json").is_file():
         return folder
-    choice = f"choose from {', '.join(there)}, or give" if there else "give"
+    choice = f"choose from {', '.join(bundled)}, or give" if bundled else "give"
     wrong = f"'{folder}' holds no model, there is no manifest.json" if folder.is_dir() else f"no model '{name}'"
     raise ModelError(f"{wrong}; {choice} the folder of one that 'budgetseg train' made")

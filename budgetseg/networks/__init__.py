@@ -3,7 +3,8 @@
 __all__ = ["MEAN", "NAMES", "STD"]
 
 NAMES = ("dcnn", "dcnn_large")
-"""Of the networks that we train."""
+"""Names of the networks that the project trains."""
 
-MEAN, STD = 0.45, 0.27
+MEAN = 0.45
+STD = 0.27
 """Frames, 0 to 1, enter the networks as (frame - MEAN) / STD."""

@@ -1,8 +1,8 @@
 """A compact encoder-decoder of inverted residuals: class scores at a quarter of the frame's sides.
 
-Two convolutions bring the frame to a quarter, inverted residuals to an eighth and a sixteenth (dilated there, with the
-mean over the frame added for context), and a thin decoder comes back to a quarter. The supervoxels supply the outlines,
-so the last factor of four is left to them.
+Two convolutions reduce the frame to a quarter, inverted residuals to an eighth and a sixteenth (dilated there, with the
+mean over the frame added for context), and a thin decoder returns to a quarter. The last factor of four is not needed,
+since supervoxels supply the outlines.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,8 @@ class Network(nn.Module):
         super().__init__()
         stem, quarter, eighth, sixteenth = shape.widths
         n4, n8, n16 = shape.depths
-        half, whole = shape.decoder // 2, shape.decoder
+        half = shape.decoder // 2
+        whole = shape.decoder
         self.to4 = nn.Sequential(
             _conv(3, stem, 3, stride=2),
             _conv(stem, quarter, 3, stride=2),
@@ -53,11 +54,9 @@ class Network(nn.Module):
             *(_Residual(sixteenth, sixteenth, dilation=_DILATIONS[i % 4]) for i in range(n16)),
         )
         self.context = nn.Sequential(nn.Conv2d(sixteenth, sixteenth, 1), nn.ReLU(inplace=True))
-        self.from16, self.from8, self.from4 = (
-            _conv(sixteenth, whole, 1),
-            _conv(eighth, whole, 1),
-            _conv(quarter, half, 1),
-        )
+        self.from16 = _conv(sixteenth, whole, 1)
+        self.from8 = _conv(eighth, whole, 1)
+        self.from4 = _conv(quarter, half, 1)
         self.refine8 = nn.Sequential(_conv(whole, whole, 3, groups=whole), _conv(whole, half, 1))
         self.refine4 = _conv(half, half, 3, groups=half)
         self.scores = nn.Conv2d(half, n_labels, 1)
@@ -75,7 +74,7 @@ class Network(nn.Module):
 
 
 class _Residual(nn.Module):
-    """Widen, filter each channel on its own, narrow again; with a short cut where the sizes allow."""
+    """An inverted residual: widen, filter each channel on its own, narrow again; with a short cut if sizes allow it."""
 
     def __init__(self, n_in: int, n_out: int, *, expand: int = 4, stride: int = 1, dilation: int = 1) -> None:
         super().__init__()
@@ -110,5 +109,5 @@ def _grow(x: Tensor, like: Tensor) -> Tensor:
 
 
 def count_parameters(network: nn.Module) -> int:
-    """Number of learned figures."""
+    """Number of learned parameters."""
     return sum(parameter.numel() for parameter in network.parameters())

@@ -1,4 +1,4 @@
-"""Random views of labelled frames, made on the training device."""
+"""Data augmentation: random views of labelled frames, made on the training device."""
 
 import math
 
@@ -10,9 +10,9 @@ from budgetseg.types import IGNORE
 
 __all__ = ["random_views"]
 
-SCALES = 0.6, 2.0
-ASPECT = 0.12
-TURN = 0.06  # radians
+SCALES = 0.6, 2.0  # smallest and largest zoom
+ASPECT = 0.12  # largest logarithm of the change of the aspect ratio
+TURN = 0.06  # largest rotation, in radians
 
 
 def random_views(frames: Tensor, labels: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -44,9 +44,12 @@ def _random_moves(n: int, device: torch.device, rng: torch.Generator) -> Tensor:
     aspect = torch.exp((2 * u[1] - 1) * ASPECT)
     turn = (2 * u[2] - 1) * TURN
     mirror = torch.where(u[3] < 0.5, -1.0, 1.0)
-    wide, high = 1 / (scale * aspect), aspect / scale
-    room_x, room_y = (1 - wide).abs(), (1 - high).abs()
-    cos, sin = torch.cos(turn), torch.sin(turn)
+    wide = 1 / (scale * aspect)
+    high = aspect / scale
+    room_x = (1 - wide).abs()
+    room_y = (1 - high).abs()
+    cos = torch.cos(turn)
+    sin = torch.sin(turn)
     rows = [
         torch.stack([wide * cos * mirror, -high * sin, (2 * u[4] - 1) * room_x], 1),
         torch.stack([wide * sin * mirror, high * cos, (2 * u[5] - 1) * room_y], 1),

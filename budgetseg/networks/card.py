@@ -1,4 +1,4 @@
-"""What a network wants to see and what it says: a few lines of TOML beside an ONNX file.
+"""The card of a network, a few lines of TOML beside an ONNX file: what its input and output mean.
 
     file = "model.onnx"                # beside this file; NAME.onnx for NAME.toml if left out
     size = [512, 256]                  # width, height; only where the file leaves them open
@@ -8,7 +8,7 @@
     output = "scores"                  # or "probabilities"
     classes = ["road", "road", "", "car"]   # of each output channel: equal names are added up, "" is left out
 
-Everything may be left out: then it is a network of our own.
+Everything may be left out: the defaults are those of networks that the project trains.
 """
 
 import tomllib
@@ -31,11 +31,11 @@ class Card:
     Attributes
     ----------
     file : the ONNX file
-    size : width and height that frames are brought to; None where the file says it
+    size : width and height that frames are resized to; None if the file fixes it
     mean, std : frames, 0 to 1, enter as (frame - mean) / std, per channel R, G, B
     colours : order of the channels, rgb or bgr
-    output : scores, which get a softmax, or probabilities
-    classes : a name for every output channel; None for as many as there are
+    output : what the network returns: scores, which get a softmax, or probabilities
+    classes : a name for every output channel; None for numbers
     """
 
     file: Path
@@ -50,10 +50,13 @@ class Card:
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "file": ("the name of an ONNX file", lambda value: isinstance(value, str) and value != ""),
     "size": ("width and height, two whole numbers above 0", lambda value: _are(value, int, 2) and min(value) > 0),
-    "mean": ("three numbers", lambda value: _are(value, (int, float), 3) and all(-inf < one < inf for one in value)),
+    "mean": (
+        "three numbers",
+        lambda value: _are(value, (int, float), 3) and all(-inf < number < inf for number in value),
+    ),
     "std": (
         "three numbers above 0",
-        lambda value: _are(value, (int, float), 3) and all(0 < one < inf for one in value),
+        lambda value: _are(value, (int, float), 3) and all(0 < number < inf for number in value),
     ),
     "colours": ("'rgb' or 'bgr'", lambda value: value in ("rgb", "bgr")),
     "output": ("'scores' or 'probabilities'", lambda value: value in ("scores", "probabilities")),
@@ -62,7 +65,7 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def read_card(path: Path) -> Card:
-    """The card of a network, from NAME.toml, or NAME.onnx alone for one of our own."""
+    """Read the card of a network from NAME.toml, or make the default card of NAME.onnx."""
     if path.suffix == ".onnx":
         return Card(path)
     table = _load(path)

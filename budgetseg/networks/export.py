@@ -1,4 +1,4 @@
-"""Networks as ONNX files: class probabilities from frames, weights stored in half precision."""
+"""Export networks as ONNX files: class probabilities from frames, weights stored in half precision."""
 
 import io
 import warnings
@@ -15,7 +15,7 @@ from budgetseg.networks.architecture import Network
 
 __all__ = ["export_onnx"]
 
-_WORTH_HALVING = 64  # figures; smaller arrays are sizes and scalars
+_WORTH_HALVING = 64  # smallest array, in numbers, that is stored in half precision; smaller ones are sizes and scalars
 
 
 def export_onnx(network: Network, path: Path, size: tuple[int, int]) -> None:
@@ -51,11 +51,13 @@ class _Probabilities(nn.Module):
 
 def _halve_weights(model: onnx.ModelProto) -> None:
     """Store the weights as float16, cast back when the file is loaded: half the size, the same arithmetic."""
-    graph, casts = model.graph, []
+    graph = model.graph
+    casts = []
     for weight in graph.initializer:
         if weight.data_type != TensorProto.FLOAT or np.prod(weight.dims) < _WORTH_HALVING:
             continue
-        name, values = weight.name, numpy_helper.to_array(weight).astype(np.float16)
+        name = weight.name
+        values = numpy_helper.to_array(weight).astype(np.float16)
         weight.CopyFrom(numpy_helper.from_array(values, f"{name}_half"))
         casts.append(helper.make_node("Cast", [f"{name}_half"], [name], to=TensorProto.FLOAT))
     nodes = [*casts, *graph.node]

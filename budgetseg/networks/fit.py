@@ -1,4 +1,4 @@
-"""From labelled videos to network files: the job behind `budgetseg train-network`."""
+"""Train networks from labelled videos: the work behind `budgetseg train-network`."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -57,11 +57,20 @@ def fit_networks(
     say: Say = print,
     advance: Advance = lambda _: None,
 ) -> None:
-    """Train on all footage into `folder`, and per fold on the rest of it into `folder/fold-K`.
+    """Train networks on all footage into `folder`, and for each fold on the rest of it into `folder/fold-K`.
 
-    `networks.json` tells the classes, the recipe, and every frame that was learned from with its fold. What is already
-    in the folder from a run with the same recipe is kept, so that an interrupted training goes on where it was.
-    `advance` is told of steps, those of networks that are kept included.
+    `networks.json` holds the classes, the recipe, and every frame that was learned from with its fold. Networks from a
+    run with the same recipe are kept, so that an interrupted training continues where it was.
+
+    Parameters
+    ----------
+    footage : labelled frames
+    classes : names and colours of the labels
+    folder : for the networks
+    recipe : settings
+    n_folds : number of folds; 0 for none
+    say : called with lines on the progress
+    advance : called with the number of steps done; networks that are kept count, too
     """
     folds = _folds_of(footage, n_folds)
     card = {
@@ -69,7 +78,7 @@ def fit_networks(
         "classes": list(classes.names),
         "mean": MEAN,
         "std": STD,
-        "recipe": _told(recipe),
+        "recipe": _stored(recipe),
         "seen": seen_frames([video.frames for video in footage], [fold.tolist() for fold in folds]),
     }
     path = folder / CARD
@@ -78,21 +87,23 @@ def fit_networks(
             _forget_networks(folder)  # first, or after a kill they would pass for networks of the new card
         part.write_text(json.dumps(card, indent=2) + "\n")
     frames, labels = _joined(footage)
-    fold_of, n_labels = np.concatenate(folds), len(classes)
+    fold_of = np.concatenate(folds)
+    n_labels = len(classes)
     _fit_one(frames, labels, n_labels, folder, recipe, say, advance)
     for fold in range(n_folds):
-        kept, own_recipe = fold_of != fold, replace(recipe, seed=recipe.seed + 1 + fold)
-        _fit_one(frames[kept], labels[kept], n_labels, folder / f"fold-{fold}", own_recipe, say, advance)
+        kept = fold_of != fold
+        fold_recipe = replace(recipe, seed=recipe.seed + 1 + fold)
+        _fit_one(frames[kept], labels[kept], n_labels, folder / f"fold-{fold}", fold_recipe, say, advance)
 
 
-def _told(recipe: NetworkRecipe) -> dict[str, Any]:
-    """For `networks.json`, without what is as it always was: networks of earlier versions need not be trained again."""
+def _stored(recipe: NetworkRecipe) -> dict[str, Any]:
+    """The recipe for `networks.json`, without newer fields at their default, so that older networks are kept."""
     stored = {**asdict(recipe), "time_limit_s": None}
     return stored if recipe.int8 else {name: value for name, value in stored.items() if name != "int8"}
 
 
 def _folds_of(footage: Sequence[Footage], n_folds: int) -> list[Int32]:
-    """Fold of every frame of every video; refuse what leaves a network nothing to learn from."""
+    """Fold of every frame of every video; UsageError if a network would have nothing to learn from."""
     if not any((video.labels != IGNORE).any() for video in footage):
         raise UsageError("no frame of this split has labels; choose another split")
     if not n_folds:
@@ -104,11 +115,11 @@ def _folds_of(footage: Sequence[Footage], n_folds: int) -> list[Int32]:
 
 
 def _joined(footage: Sequence[Footage]) -> tuple[UInt8, UInt8]:
-    """All frames and labels, at the size that most videos have."""
+    """All frames (N, H, W, 3) and labels (N, H, W), at the size that most videos have."""
     sizes = [video.labels.shape[:0:-1] for video in footage]  # width and height
     size = max(sizes, key=sizes.count)
     frames = [at_size(frame, size) for video in footage for frame in video.frames]
-    labels = [cv2.resize(own, size, interpolation=cv2.INTER_NEAREST) for video in footage for own in video.labels]
+    labels = [cv2.resize(frame, size, interpolation=cv2.INTER_NEAREST) for video in footage for frame in video.labels]
     return np.stack(frames), np.stack(labels)
 
 

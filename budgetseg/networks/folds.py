@@ -1,4 +1,4 @@
-"""Folds of labelled frames, for networks that must not have seen what they speak about."""
+"""Folds of labelled frames, for networks that predict frames they were not trained on."""
 
 from collections.abc import Sequence
 

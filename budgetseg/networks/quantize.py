@@ -1,4 +1,4 @@
-"""Networks with convolutions in whole numbers of 8 bits: half the time, a few tenths of a point less accurate."""
+"""Quantize networks: convolutions in 8-bit integers take half the time and lose a few tenths of a point of accuracy."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ from budgetseg.types import Float32, UInt8
 __all__ = ["quantize"]
 
 N_FRAMES = 32
-"""Frames that the ranges of the values inside a network are read from, at most."""
+"""Frames that the ranges of activations are measured on, at most."""
 
 
 def quantize(card: Card, frames: Sequence[UInt8], path: Path) -> None:
-    """Write a network with convolutions of 8 bits to `path`; frames (H, W, 3) of its kind show what values occur.
+    """Write a network with 8-bit convolutions to `path`; the ranges of activations are measured on frames (H, W, 3).
 
     Weights have a scale for each channel, and 7 bits: with 8, processors without 8-bit dot products overflow.
     """
@@ -42,11 +42,11 @@ def quantize(card: Card, frames: Sequence[UInt8], path: Path) -> None:
 
 
 class _Shown(CalibrationDataReader):  # type: ignore[misc]
-    """Frames as a network wants them, one after the other."""
+    """Frames in the input format of a network, one after the other."""
 
     def __init__(self, network: OnnxNetwork, frames: Sequence[UInt8]) -> None:
         self._inputs: Iterator[dict[str, Float32]] = ({network.input: network.planes(frame)} for frame in frames)
 
     def get_next(self) -> dict[str, Float32] | None:
-        """The next one; None after the last."""
+        """The next frame; None after the last one."""
         return next(self._inputs, None)

@@ -1,4 +1,4 @@
-"""How networks are trained, in figures; to name them takes no PyTorch."""
+"""Settings of training networks, which can be imported without PyTorch."""
 
 from dataclasses import dataclass
 
@@ -7,20 +7,20 @@ __all__ = ["NetworkRecipe"]
 
 @dataclass(frozen=True)
 class NetworkRecipe:
-    """How to train.
+    """Settings of training networks.
 
     Attributes
     ----------
-    n_steps : batches
-    batch : frames a batch
+    n_steps : number of batches
+    batch : frames in a batch
     rate : highest learning rate of the one-cycle schedule
     decay : weight decay
-    average : decay of the running average of the weights, which is what comes out
-    distil : weight of the large network's opinion in the loss of the small one
-    time_limit_s : training ends earlier to fit, its schedule compressed; the result then depends on the machine
-    seed : of everything random
+    average : decay of the running average of the weights, which is the result
+    distil : weight of the large network's predictions in the loss of the small one
+    time_limit_s : training ends by then, with a compressed schedule; the result then depends on the machine
+    seed : of all random choices
     device : cpu or cuda
-    int8 : whether the large network's convolutions become whole numbers of 8 bits (see `quantize`)
+    int8 : whether the large network's convolutions use 8-bit integers (see `quantize`)
     """
 
     n_steps: int = 6000

@@ -16,11 +16,11 @@ from budgetseg.types import Float32, UInt8
 
 __all__ = ["OnnxNetwork", "at_size"]
 
-TOLERANCE = 1e-3  # of probabilities: those of networks in half precision are not exact
+TOLERANCE = 1e-3  # by which probabilities may leave 0 to 1: those of networks in half precision are not exact
 
 
 class OnnxNetwork:
-    """Class probabilities of frames.
+    """A network that maps frames to class probabilities.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class OnnxNetwork:
 
     Attributes
     ----------
-    names : of the classes, L
-    size : width and height that frames are brought to
-    shape : of the answer, (h, w, L)
-    input : name of what it takes
-    digest : short, of what the file and its card hold, wherever they lie: the same digest, the same answers
+    names : of the L classes
+    size : width and height that frames are resized to
+    shape : of the output, (h, w, L)
+    input : name of the network's input
+    digest : short digest of the contents of the file and its card; networks with one digest give the same output
     """
 
     def __init__(self, card: Card, threads: int = 1) -> None:
@@ -48,7 +48,7 @@ class OnnxNetwork:
         self.digest = _digest(card)
 
     def __call__(self, frame: UInt8) -> Float32:
-        """Probabilities (h, w, L) of a frame (H, W, 3), at whatever size the network gives them."""
+        """Probabilities (h, w, L) of a frame (H, W, 3), uint8, at the size of the network's output."""
         output = self._raw(frame)
         if self._card.output == "scores":
             output = np.exp(output - output.max(axis=2, keepdims=True))
@@ -58,16 +58,17 @@ class OnnxNetwork:
         return np.ascontiguousarray(output, np.float32)
 
     def planes(self, frame: UInt8) -> Float32:
-        """A frame (H, W, 3) as the network wants it, (1, 3, h, w)."""
+        """A frame (H, W, 3) in the input format of the network, (1, 3, h, w) float32."""
         return _planes(at_size(frame, self.size), self._card)
 
     def cut_off(self) -> None:
-        """Let every run that is under way, in any thread, end with LateError within milliseconds."""
+        """Make every run that is under way, in any thread, end with LateError within milliseconds."""
         for run in list(self._under_way):
             run.terminate = True
 
     def _raw(self, frame: UInt8) -> Float32:
-        planes, run = self.planes(frame), _new_run()
+        planes = self.planes(frame)
+        run = _new_run()
         self._under_way.add(run)
         try:
             output: Float32 = self._session.run(None, {self.input: planes}, run)[0][0].transpose(1, 2, 0)
@@ -80,8 +81,9 @@ class OnnxNetwork:
         return output
 
     def _try(self) -> tuple[int, int, int]:
-        """Height, width and channels of the output, which many files do not tell before they have run."""
-        file, (width, height) = self._card.file, self.size
+        """Height, width and channels of the output, found by a run, since many files do not state them."""
+        file = self._card.file
+        (width, height) = self.size
         try:
             output = self._session.run(None, {self.input: np.zeros((1, 3, height, width), np.float32)})[0]
         except Exception as error:  # onnxruntime's errors have no common base
@@ -92,11 +94,11 @@ class OnnxNetwork:
 
 
 def at_size(frame: UInt8, size: tuple[int, int]) -> UInt8:
-    """A frame (H, W, 3) brought to a width and height."""
+    """A frame (H, W, 3) resized to a width and height."""
     if (frame.shape[1], frame.shape[0]) == size:
         return frame
-    how = cv2.INTER_AREA if size[0] < frame.shape[1] else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(frame, size, interpolation=how), np.uint8)
+    interpolation = cv2.INTER_AREA if size[0] < frame.shape[1] else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(frame, size, interpolation=interpolation), np.uint8)
 
 
 def _open(card: Card, threads: int) -> Any:
@@ -106,7 +108,7 @@ def _open(card: Card, threads: int) -> Any:
         raise ModelError(f"{card.file}: no such file; a network needs its ONNX file")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    options.log_severity_level = 4  # what goes wrong is raised anyway
+    options.log_severity_level = 4  # errors are raised as exceptions anyway
     try:
         return onnxruntime.InferenceSession(str(card.file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no common base
@@ -114,7 +116,7 @@ def _open(card: Card, threads: int) -> Any:
 
 
 def _new_run() -> Any:
-    """What a run can be cut off by."""
+    """The options object of a run, by which it can be cut off."""
     import onnxruntime
 
     run = onnxruntime.RunOptions()
@@ -127,7 +129,7 @@ def _input_size(card: Card, session: Any) -> tuple[int, int]:
     if len(inputs) != 1 or not _is_image(inputs[0]):
         raise ModelError(
             f"{card.file}: must have one input, float32 of shape (1, 3, height, width). "
-            f"Got {', '.join(f'{one.type} {one.shape}' for one in inputs) or 'none'}"
+            f"Got {', '.join(f'{tensor.type} {tensor.shape}' for tensor in inputs) or 'none'}"
         )
     height, width = (side if isinstance(side, int) else None for side in inputs[0].shape[2:])
     if card.size is None:
@@ -157,31 +159,32 @@ def _check_output(card: Card, output: Any) -> None:
         )
 
 
-def _is_image(one: Any) -> bool:
+def _is_image(tensor: Any) -> bool:
     """Whether an input of a network is float32 of shape (1, 3, H, W); a side that is left open is a name or None."""
-    fits = [not isinstance(side, int) or side == must for side, must in zip(one.shape, (1, 3), strict=False)]
-    return one.type == "tensor(float)" and len(one.shape) == 4 and all(fits) and 0 not in one.shape
+    fits = [not isinstance(side, int) or side == must for side, must in zip(tensor.shape, (1, 3), strict=False)]
+    return tensor.type == "tensor(float)" and len(tensor.shape) == 4 and all(fits) and 0 not in tensor.shape
 
 
 def _grouped(card: Card, channels: int) -> tuple[tuple[str, ...], Float32 | None]:
-    """Names of the classes, and the 0/1 matrix (channels, L) that adds channels up, if they are not one to one."""
+    """Names of the classes, and the 0/1 matrix (channels, L) that adds up channels; None if they are one to one."""
     if card.classes is None:
         return tuple(str(k) for k in range(channels)), None
     if len(card.classes) != channels:
         raise ModelError(f"{card.file}: gives {channels} classes, but 'classes' names {len(card.classes)}")
     names = tuple(dict.fromkeys(name for name in card.classes if name))
-    groups = np.array([[name == own for own in names] for name in card.classes], np.float32)
+    groups = np.array([[channel == name for name in names] for channel in card.classes], np.float32)
     return names, None if names == card.classes else groups
 
 
 def _planes(frame: UInt8, card: Card) -> Float32:
-    """A frame as the network wants it, (1, 3, H, W)."""
+    """A frame in the input format of a network, (1, 3, H, W) float32."""
     is_rgb = card.colours == "rgb"
     mean, std = (values if is_rgb else values[::-1] for values in (card.mean, card.std))
     if not is_rgb:
         frame = np.asarray(cv2.cvtColor(frame, cv2.COLOR_RGB2BGR), np.uint8)
-    # OpenCV knows one scale for all channels; the others follow the first.
-    planes = np.asarray(cv2.dnn.blobFromImage(frame, 1 / 255 / std[0], mean=[255 * own for own in mean]), np.float32)
+    # OpenCV has one scale for all channels; the other channels are corrected afterwards.
+    means = [255 * value for value in mean]
+    planes = np.asarray(cv2.dnn.blobFromImage(frame, 1 / 255 / std[0], mean=means), np.float32)
     for channel in (1, 2):
         if std[channel] != std[0]:
             planes[0, channel] *= np.float32(std[0] / std[channel])
@@ -190,7 +193,7 @@ def _planes(frame: UInt8, card: Card) -> Float32:
 
 def _digest(card: Card) -> str:
     digest = hashlib.sha256(repr(replace(card, file=Path())).encode())
-    for end in ("", ".data", "_data"):  # beside the file, where it keeps its weights apart
+    for end in ("", ".data", "_data"):  # files with weights that are stored beside the network
         file = card.file.with_name(card.file.name + end)
         if file.is_file():
             digest.update(file.read_bytes())
@@ -198,7 +201,7 @@ def _digest(card: Card) -> str:
 
 
 def _line(error: Exception) -> str:
-    """What onnxruntime says, on one line, without where in itself it says so."""
+    """The message of an error of onnxruntime on one line, without its source location."""
     message = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
     message = " ".join(message.split()).rpartition(" was false. ")[2]
     return message[:200].rstrip(".")

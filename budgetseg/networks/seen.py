@@ -1,8 +1,8 @@
-"""Which frames a network was trained on, and who may speak about them instead.
+"""Find which frames a network was trained on, and the fold network that must predict them instead.
 
-What a network says about frames that it has learned is too good to be true, and must not train the stages after it.
-`networks.json` beside the networks names every frame that they have seen, by its content, and the fold that it was in:
-the network in `fold-K` has not seen the frames of fold K.
+Predictions for frames of the training are too good, and must not train later stages. `networks.json` beside the
+networks lists every frame that they have seen, by a digest of its content, and its fold: the network in `fold-K` has
+not seen the frames of fold K.
 """
 
 import json
@@ -19,18 +19,18 @@ __all__ = ["CARD", "NO_FOLD", "frame_digest", "seen_frames", "stand_ins"]
 
 CARD = "networks.json"
 NO_FOLD = -1
-"""Seen by all networks of the folder."""
+"""Fold of a frame that all networks of the folder have seen."""
 
 
 def frame_digest(frame: UInt8) -> str:
-    """The same for the same pixels, whatever file they come from."""
+    """A digest of the pixels of a frame, which does not depend on the file they come from."""
     return blake2b(np.ascontiguousarray(frame).data, digest_size=8).hexdigest()
 
 
 def stand_ins(folder: Path, name: str, frames: UInt8) -> list[Path | None]:
-    """For every frame, the network file that must be asked instead of `folder/name.onnx`; None where it may speak.
+    """For every frame, the network file to use instead of `folder/name.onnx`; None if that network has not seen it.
 
-    Unlabelled frames between those that a network has seen are treated like the nearest of them.
+    Unlabelled frames between frames that a network has seen are treated like the nearest of them.
     """
     seen = _read_seen(folder)
     folds = np.array([seen.get(frame_digest(frame), NO_FOLD - 1) for frame in frames])
@@ -61,7 +61,7 @@ def _read_seen(folder: Path) -> dict[str, int]:
 
 
 def seen_frames(frames: Sequence[UInt8], folds: Sequence[Sequence[int]]) -> dict[str, int]:
-    """Fold of every frame by its content, of videos (K, H, W, 3) and the folds of their frames."""
+    """Fold of every frame by its digest, from videos (K, H, W, 3) and the folds of their frames."""
     return {
         frame_digest(frame): int(fold)
         for video, of_video in zip(frames, folds, strict=True)

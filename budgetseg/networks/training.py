@@ -1,4 +1,4 @@
-"""Training of the two networks, side by side: the large one learns from labels, the small one from both."""
+"""Train the two networks together: the large one learns from labels, the small one from labels and the large one."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -22,7 +22,7 @@ __all__ = ["check_device", "predict", "train_networks"]
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that is not there."""
+    """Raise UsageError if PyTorch does not have a device."""
     if device != "cpu" and not (device == "cuda" and torch.cuda.is_available()):
         raise UsageError(f"PyTorch has no device '{device}' here; use 'cpu', or 'cuda' with a GPU")
 
@@ -36,10 +36,17 @@ def train_networks(
     advance: Callable[[int], None] = lambda _: None,
     clock: Clock | None = None,
 ) -> dict[str, Network]:
-    """Networks `dcnn` and `dcnn_large` from frames (N, H, W, 3) and labels (N, H, W).
+    """Train the networks `dcnn` and `dcnn_large`. Returns them by name.
 
-    `say` gets a line now and then, `advance` the steps. The limit of time is counted by `clock`, or by one that starts
-    with the first step.
+    Parameters
+    ----------
+    frames : (N, H, W, 3) uint8
+    labels : (N, H, W) uint8, `IGNORE` without a label
+    n_labels : number of classes
+    recipe : settings
+    say : called with a line on the losses every 200 steps
+    advance : called with 1 for each step
+    clock : measures the time limit; None for one that starts with the first step
     """
     device = recipe.device
     torch.manual_seed(recipe.seed)
@@ -72,10 +79,10 @@ def train_networks(
 def _learner(
     measure: Callable[[Batch], dict[str, Tensor]], example: Batch, parameters: list[nn.Parameter]
 ) -> Callable[[Batch], dict[str, Tensor]]:
-    """A function that takes a batch, leaves the gradients in the parameters and returns the losses.
+    """A function that takes a batch, writes gradients to the parameters and returns the losses.
 
-    Thousands of small kernels make a step: on a GPU they are recorded once and replayed, or launching them would take
-    most of the time.
+    A step runs thousands of small kernels. On a GPU they are recorded once and replayed, since launching them would
+    take most of the time.
     """
 
     def learn(batch: Batch) -> dict[str, Tensor]:
@@ -108,7 +115,7 @@ def _learner(
 
 
 def _schedule(recipe: NetworkRecipe, clock: Clock) -> Iterator[tuple[int, float]]:
-    """Steps and the share of the training done, by count or by time, whichever runs out first."""
+    """Steps, with the share of the training that is done by count or by time, whichever is larger."""
     for step in range(recipe.n_steps):
         done = max(step / recipe.n_steps, clock.now_s() / recipe.time_limit_s)
         if done >= 1:
@@ -123,7 +130,7 @@ def _one_cycle(done: float, warm: float = 0.1) -> float:
 
 
 def _class_weights(labels: UInt8, n_labels: int) -> Tensor:
-    """Rare classes count more, by the square root of how much rarer they are than the median class."""
+    """Weights of the classes in the loss, (L,): the square root of the median frequency over their own, clipped."""
     counts = np.bincount(labels[labels != IGNORE], minlength=n_labels)[:n_labels].astype(np.float64)
     present = counts > 0
     weights = np.zeros(n_labels)
@@ -140,7 +147,8 @@ def _batch(data: Batch, n: int, rng: torch.Generator) -> Batch:
 
 def _losses(networks: dict[str, Network], batch: Batch, weights: Tensor, distil: float) -> dict[str, Tensor]:
     views, truths = batch
-    losses, scores = {}, {}
+    losses = {}
+    scores = {}
     for name, network in networks.items():
         on_gpu = views.device.type == "cuda"
         with torch.autocast(views.device.type, torch.bfloat16, enabled=on_gpu, cache_enabled=False):
@@ -148,9 +156,9 @@ def _losses(networks: dict[str, Network], batch: Batch, weights: Tensor, distil:
         scores[name] = small.float()
         full = interpolate(scores[name], size=truths.shape[1:], mode="bilinear", align_corners=False)
         losses[name] = cross_entropy(full, truths, weights, ignore_index=IGNORE)
-    opinion = softmax(scores["dcnn_large"].detach(), 1)
-    gap = kl_div(log_softmax(scores["dcnn"], 1), opinion, reduction="none").sum(1).mean()
-    losses["dcnn"] = losses["dcnn"] + distil * gap
+    teacher = softmax(scores["dcnn_large"].detach(), 1)
+    divergence = kl_div(log_softmax(scores["dcnn"], 1), teacher, reduction="none").sum(1).mean()
+    losses["dcnn"] = losses["dcnn"] + distil * divergence
     return losses
 
 

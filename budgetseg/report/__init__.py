@@ -1,4 +1,4 @@
-"""Results and labelled videos as one page that opens from disk."""
+"""Reports: results and labelled videos as one HTML page that opens from disk."""
 
 from budgetseg.report.page import write_report
 

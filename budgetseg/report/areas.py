@@ -1,4 +1,4 @@
-"""What is known of the pixels of a run by whole frames, for the page."""
+"""Data of a run in the frames space for the page: labels, confidence, and the key frames behind them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,18 +20,18 @@ __all__ = ["areas_of"]
 
 Size = tuple[int, int]
 
-CELLS = 64  # in a row of confidences, at most; more would be most of the page
+CELLS = 64  # cells in a row of confidences, at most; with more they would make up most of the page
 PRIOR = "prior"
 
 
 def areas_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str, Any]:
-    """Pixels of these frames at a size, and what labelled them.
+    """Labels of these frames at a size, and what they come from, as fields of the page.
 
-    ids : (T, h, w), pixels of one number have the same labels at every budget
-    labels : (B, N), these labels
+    ids : (T, h, w), pixels with one number have the same labels at every budget
+    labels : (B, N), the labels of each number
     sure : (B, T, h, w), confidence at some of the networks' cells, 255 for certain
     networks : names
-    asks : network, frame and first budget of every question
+    asks : network, frame and first budget of every run of a network
     sources : for every budget and frame, where its labels come from
     """
     ids, labels = _joint(_labels(run, numbers, size))
@@ -40,41 +40,45 @@ def areas_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str, 
         "labels": packed(labels),
         "sure": packed(_confidence(run, numbers)),
         "networks": list(run.trace.sources),
-        "asks": [list(ask) for ask in _asks(run)],
+        "asks": [list(ask) for ask in _network_runs(run)],
         "sources": _sources(run, numbers),
     }
 
 
 def _labels(run: FinishedRun, numbers: Sequence[int], size: Size) -> UInt8:
-    """Labels at every budget, (B, T, h, w): those of the pixel in the middle."""
+    """Labels at every budget, (B, T, h, w): each is that of the pixel in the middle of its area."""
     height, width = run.trace.video.height, run.trace.video.width
     rows, columns = ((2 * np.arange(n) + 1) * most // (2 * n) for n, most in zip(size, (height, width), strict=True))
-    place, found = np.ix_(rows, columns), np.empty((len(run.budgets), len(numbers), *size), np.uint8)
-    for own, name in zip(found, run.budgets, strict=True):
+    place = np.ix_(rows, columns)
+    found = np.empty((len(run.budgets), len(numbers), *size), np.uint8)
+    for budget_labels, name in zip(found, run.budgets, strict=True):
         files = run.label_files(name)
-        for labels, number in zip(own, numbers, strict=True):
+        for labels, number in zip(budget_labels, numbers, strict=True):
             labels[:] = read_index_png(files[number])[place]
     return found
 
 
 def _joint(labels: UInt8) -> tuple[Int32, UInt8]:
-    """A number for every mix of labels (B, ...) that occurs, at each place of it, (...), and these mixes, (B, N)."""
-    numbers, mixes = np.zeros(labels.shape[1:], np.int32), np.zeros((0, 1), np.uint8)
-    for own in labels:
-        both = numbers * 256 + own
-        there = np.flatnonzero(np.bincount(both.ravel()))
-        place = np.zeros(there[-1] + 1, np.int32)
-        place[there] = np.arange(len(there))
-        numbers, mixes = place[both], np.concatenate([mixes[:, there // 256], (there % 256).astype(np.uint8)[None]])
-    return numbers, mixes
+    """Number the combinations of labels (B, ...) that occur. Returns the numbers, (...), and their labels, (B, N)."""
+    numbers = np.zeros(labels.shape[1:], np.int32)
+    combinations = np.zeros((0, 1), np.uint8)
+    for budget_labels in labels:
+        both = numbers * 256 + budget_labels
+        occurring = np.flatnonzero(np.bincount(both.ravel()))
+        place = np.zeros(occurring[-1] + 1, np.int32)
+        place[occurring] = np.arange(len(occurring))
+        numbers = place[both]
+        last = (occurring % 256).astype(np.uint8)[None]
+        combinations = np.concatenate([combinations[:, occurring // 256], last])
+    return numbers, combinations
 
 
 def _confidence(run: FinishedRun, numbers: Sequence[int]) -> UInt8:
-    """How confident labels are, (B, T, h, w), 255 for certain; 0 of frames that no window came to."""
+    """Confidence of labels, (B, T, h, w) uint8, 255 for certain; 0 for frames that no window covers."""
     windows = read_confidence(run.folder)
-    cells = next((own.shape[2:] for own in windows if own.shape[2:] != (1, 1)), (1, 1))
-    windows = [own if own.shape[2:] == cells else np.broadcast_to(own, (*own.shape[:2], *cells)) for own in windows]
-    missing = run.trace.video.n_frames - sum(own.shape[1] for own in windows)
+    cells = next((window.shape[2:] for window in windows if window.shape[2:] != (1, 1)), (1, 1))
+    windows = [np.broadcast_to(window, (*window.shape[:2], *cells)) for window in windows]
+    missing = run.trace.video.n_frames - sum(window.shape[1] for window in windows)
     rest = np.zeros((len(run.budgets), max(missing, 0), *cells), np.uint8)
     step = -(-cells[1] // CELLS)
     return np.concatenate([*windows, rest], axis=1)[:, numbers, step // 2 :: step, step // 2 :: step]
@@ -88,8 +92,8 @@ def _starts(run: FinishedRun) -> Iterator[tuple[int, WindowTrace]]:
         first += window.n_frames
 
 
-def _asks(run: FinishedRun) -> Iterator[tuple[int, int, int]]:
-    """Network, frame of the video, and the first budget that has the prediction."""
+def _network_runs(run: FinishedRun) -> Iterator[tuple[int, int, int]]:
+    """Network, frame of the video, and the first budget that has the prediction, of every run of a network."""
     for first, window in _starts(run):
         ends = [finish.n_events for finish in window.finishes]
         budgets = np.searchsorted(ends, range(len(window.events)), side="right")
@@ -99,17 +103,17 @@ def _asks(run: FinishedRun) -> Iterator[tuple[int, int, int]]:
 
 
 def _sources(run: FinishedRun, numbers: Sequence[int]) -> list[list[Mapping[str, Any]]]:
-    """For every budget and frame: how labels came there, from which frame if there was no time, and what was fused."""
-    nothing: Mapping[str, Any] = {"carry": PRIOR, "late": None, "keys": []}
-    found: list[list[Mapping[str, Any]]] = []
+    """For every budget and frame: how it got its labels, from which frame if it was late, and the fused key frames."""
+    prior: Mapping[str, Any] = {"carry": PRIOR, "late": None, "keys": []}
+    sources: list[list[Mapping[str, Any]]] = []
     for j in range(len(run.budgets)):
         known: dict[int, Mapping[str, Any]] = {}
         for first, window in _starts(run):
-            own = range(first, first + window.n_frames)
-            wanted = [t for t in numbers if t in own]
+            covered = range(first, first + window.n_frames)
+            wanted = [t for t in numbers if t in covered]
             known |= _window_sources(window, window.finishes[j], first, wanted, len(run.trace.sources))
-        found.append([known.get(number, nothing) for number in numbers])
-    return found
+        sources.append([known.get(number, prior) for number in numbers])
+    return sources
 
 
 def _window_sources(
@@ -123,16 +127,16 @@ def _window_sources(
     late = set(finish.late)
     timeline = Timeline.of(finish.positions, finish.cuts)
     if finish.carry == COPY:
-        best = {t: network for network, own in enumerate(keys) for t in own}
+        best = {t: network for network, places in enumerate(keys) for t in places}
         nearest = timeline.nearest(sorted(best.keys() - late)).tolist()
         fused = [[(best[near], near)] for near in nearest]
     else:
         nearest = timeline.nearest(sorted(set(range(window.n_frames)) - late)).tolist()
-        fused = neighbours([sorted(own) for own in keys], timeline, Propagation().reach)
+        fused = neighbours([sorted(places) for places in keys], timeline, Propagation().reach)
     found: dict[int, Mapping[str, Any]] = {}
     for number in numbers:
         at = number - first if finish.carry == COPY else nearest[number - first]
-        own_keys = [[network, first + key] for network, key in fused[at]]
+        fused_keys = [[network, first + key] for network, key in fused[at]]
         copied = None if at == number - first else first + at
-        found[number] = {"carry": finish.carry, "late": copied, "keys": own_keys}
+        found[number] = {"carry": finish.carry, "late": copied, "keys": fused_keys}
     return found

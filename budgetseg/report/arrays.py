@@ -1,4 +1,4 @@
-"""Arrays and pictures as text within a page."""
+"""Arrays and pictures as text, to be embedded in a page."""
 
 import zlib
 from base64 import b64encode
@@ -13,11 +13,11 @@ from budgetseg.types import UInt8
 
 __all__ = ["packed", "picture"]
 
-QUALITY = 60  # of WebP; colours lie over it, more is not seen
+QUALITY = 60  # of WebP; the page draws label colours over pictures, so that a better quality is not visible
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
-    """An array for the page: its type by the name that JavaScript has for it, shape, and deflated bytes as base64."""
+    """An array for the page: the name of its type in JavaScript, its shape, and its deflated bytes as base64."""
     plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     kinds = {"u": "Uint", "i": "Int", "f": "Float"}
     kind = f"{kinds[plain.dtype.kind]}{8 * plain.dtype.itemsize}Array"
@@ -25,7 +25,7 @@ def packed(array: NDArray[Any]) -> dict[str, Any]:
 
 
 def picture(pixels: UInt8) -> str:
-    """A picture (H, W, 3), RGB, as the address of itself."""
+    """A picture (H, W, 3), uint8, RGB, as a data URL."""
     done, data = cv2.imencode(".webp", pixels[..., ::-1], [cv2.IMWRITE_WEBP_QUALITY, QUALITY])
     if not done:
         raise OutputError("a frame cannot be encoded; choose another --width")

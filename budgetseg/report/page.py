@@ -1,4 +1,4 @@
-"""The page: what lies in a folder, within a template."""
+"""Write the page: the results and videos of a folder in an HTML template."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,21 +15,21 @@ from budgetseg.report.results import tables_of
 
 __all__ = ["write_report"]
 
-HEAD = 2000  # characters in which a file of a bench says so
+HEAD = 2000  # characters at the start of a file in which the name of a bench must stand
 _DAMAGES = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def write_report(
     folder: Path, page: Path, n_frames: int = 60, width: int = 480, advance: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Write a page of everything in a folder: results, deadlines, labelled videos.
+    """Write a page with everything in a folder: results, deadlines, labelled videos.
 
     Parameters
     ----------
-    folder : where to look, in itself and a few folders deep
-    page : the file to write
-    n_frames, width : of each video, at most; of longer ones every second frame is shown, every third and so on
-    advance : is told of every frame
+    folder : that is searched, a few folders deep
+    page : file to write
+    n_frames, width : of each video, at most; of longer videos every second frame is shown, every third, and so on
+    advance : called with 1 for each frame
     """
     if not folder.is_dir():
         raise UsageError(f"no folder '{folder}'; give one that 'budgetseg evaluate' or 'budgetseg label' wrote")
@@ -61,7 +61,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _read(paths: Sequence[Path], use: Callable[[dict[str, Any]], list[Any]]) -> list[Any]:
-    """What files come to; UsageError where one is not what it should be."""
+    """What `use` returns for the contents of these files, joined; UsageError if one of them is damaged."""
     found = []
     for path in paths:
         try:
@@ -80,7 +80,7 @@ def _deadline(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _filled(data: dict[str, Any]) -> str:
-    """The template with data, style and script; no name within the data can end the script."""
+    """The template with data, style and script. Data are escaped, so that no name in them can end the script."""
     parts = {name: (files(__package__) / f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     page = parts["html"].replace("{{title}}", escape(str(data["title"])))

@@ -1,4 +1,4 @@
-"""A labelled video as the page shows it: its frames, and what is known of each at every budget."""
+"""Data of a labelled video for the player of the page: frames, and what is known of them at every budget."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,8 +23,9 @@ Size = tuple[int, int]
 def player_of(
     run: FinishedRun, n_frames: int, width: int, advance: Callable[[int], None] = lambda _: None
 ) -> dict[str, Any]:
-    """A run with at most so many of its frames, at most so wide."""
-    trace, video = run.trace, run.trace.video
+    """A run as fields of the page, with at most n_frames of its frames, at most `width` pixels wide."""
+    trace = run.trace
+    video = run.trace.video
     step = -(-video.n_frames // n_frames)
     numbers = list(range(0, video.n_frames, step))
     size = video.height, video.width
@@ -51,23 +52,25 @@ def player_of(
 
 
 def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Callable[[int], None]) -> list[str]:
-    """Pictures of the frames: what the overlays of the smallest and the largest budget show, less the tint."""
+    """Pictures of frames, restored from the overlays of the smallest and the largest budget by removing the tint."""
     budgets = list(dict.fromkeys([run.budgets[0], run.budgets[-1]]))
     files = [run.label_files(name) for name in budgets]
-    wanted, found = set(numbers), []
+    wanted = set(numbers)
+    pictures = []
     overlays = [open_video(run.place(name) / "overlay.mp4") for name in budgets]
     for number, frames in enumerate(zip(*overlays, strict=False)):
         if number not in wanted:
             continue
-        tints = [_untinted(frame.pixels, own[number], run) for frame, own in zip(frames, files, strict=True)]
-        whole = np.mean(tints, axis=0).astype(np.uint8)
-        found.append(picture(cv2.resize(whole, size[::-1], interpolation=cv2.INTER_AREA)))
+        pairs = zip(frames, files, strict=True)
+        untinted = [_untinted(frame.pixels, label_files[number], run) for frame, label_files in pairs]
+        whole = np.mean(untinted, axis=0).astype(np.uint8)
+        pictures.append(picture(cv2.resize(whole, size[::-1], interpolation=cv2.INTER_AREA)))
         advance(1)
-    return found
+    return pictures
 
 
 def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
-    """The frame under an overlay, which is half frame and half colours."""
+    """The frame (H, W, 3) under an overlay, which is half frame and half label colours."""
     height, width = run.trace.video.height, run.trace.video.width  # an overlay may be a row or a column larger
     colours = np.zeros((256, 3), np.float32)
     colours[: len(run.classes)] = run.classes.colours

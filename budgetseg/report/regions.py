@@ -1,4 +1,4 @@
-"""What is known of the supervoxels of a run, for the page."""
+"""Data of a run in the regions space for the page: supervoxels, and what is known of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ __all__ = ["UNKNOWN", "regions_of"]
 Size = tuple[int, int]
 
 UNKNOWN = 255
-"""Of a share in 0..254 that no file tells."""
+"""Stands for a share, otherwise 0..254, that no file contains."""
 SECONDS = ("at_s", "spent_s", "shared_s")
 
 
 @dataclass(frozen=True, eq=False)
 class _Regions:
-    """The supervoxels of all windows in one numbering, and one more for frames that no window came to.
+    """The supervoxels of all windows in one numbering, and one more for frames that no window covers.
 
     Attributes
     ----------
     windows : what was known of each window
-    starts : number of the first supervoxel of each, and of that one
+    starts : number of the first supervoxel of each window, and of the one for other frames
     """
 
     windows: Sequence[WindowMemory]
     starts: Int64
 
     def at(self, number: int, stride: int, size: Size) -> Int32:
-        """Regions of a frame of the video, (h, w), at the size that was worked on."""
+        """Regions of a frame of the video, (h, w), at the size that was labelled."""
         worked = number // stride
         for known, start in zip(self.windows, self.starts, strict=False):
             ids = known.supervoxels.ids
@@ -47,20 +47,20 @@ class _Regions:
         return np.full(size, self.starts[-1], np.int32)
 
     def gathered(self, values: Sequence[NDArray[Any]], last: float = 0) -> NDArray[Any]:
-        """One array from those of the windows, with a row for the last."""
+        """The arrays of all windows as one, with a row `last` for the region of other frames."""
         shape = values[0].shape[1:] if values else ()
         return np.concatenate([*values, np.full((1, *shape), last, values[0].dtype if values else np.int64)])
 
 
 def regions_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str, Any]:
-    """Regions of these frames, no larger than they were worked on, and what is known of each of them.
+    """Regions of these frames, no larger than they were labelled, and what is known of them, as fields of the page.
 
     ids : (T, h, w), region of every pixel
     labels : (B, N)
-    extent : (N, 3), first and last frame, and pixels
-    steps : what was computed, by column
-    opinions, confidence : (1 or B, N, L) and (N,)
-    n_windows : one after the other was worked on
+    extent : (N, 3), first frame, last frame, and number of pixels
+    steps : descriptors that were computed, by column
+    opinions, confidence : (1 or B, N, L) and (N,), as bytes
+    n_windows : number of windows
     """
     trace = run.trace
     windows = read_state(run.folder)
@@ -81,31 +81,38 @@ def regions_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str
 
 
 def _within(maps: Int32, size: Size) -> Int32:
-    """Maps at a size that is no larger than they are."""
-    height, width = (min(own, most) for own, most in zip(maps.shape[1:], size, strict=True))
-    rows, columns = np.arange(height) * maps.shape[1] // height, np.arange(width) * maps.shape[2] // width
+    """Maps (T, h, w) reduced to a size, but not enlarged."""
+    height, width = (min(side, most) for side, most in zip(maps.shape[1:], size, strict=True))
+    rows = np.arange(height) * maps.shape[1] // height
+    columns = np.arange(width) * maps.shape[2] // width
     return maps[:, rows[:, None], columns]
 
 
 def _labels(run: FinishedRun, maps: Int32, numbers: Sequence[int], n: int) -> UInt8:
-    """Label of every region that is seen at every budget, (B, N), that of most of its pixels in the pictures."""
-    labels, n_classes = np.full((len(run.budgets), n), UNKNOWN, np.uint8), len(run.trace.model.classes)
-    (height, width), (rows, columns) = (run.trace.video.height, run.trace.video.width), maps.shape[1:]
-    # The first pixel of the picture that shows a pixel that was worked on.
+    """Label of every region at every budget, (B, N): that of most of its pixels in the label pictures."""
+    labels = np.full((len(run.budgets), n), UNKNOWN, np.uint8)
+    n_classes = len(run.trace.model.classes)
+    height = run.trace.video.height
+    width = run.trace.video.width
+    rows, columns = maps.shape[1:]
+    # For each pixel of the maps, the first pixel of the picture that it covers.
     place = np.ix_(-(-np.arange(rows) * height // rows), -(-np.arange(columns) * width // columns))
-    for own, name in zip(labels, run.budgets, strict=True):
-        files, counts = run.label_files(name), np.zeros(n * n_classes, np.int64)
+    for budget_labels, name in zip(labels, run.budgets, strict=True):
+        files = run.label_files(name)
+        counts = np.zeros(n * n_classes, np.int64)
         for ids, number in zip(maps, numbers, strict=True):
             found = ids.astype(np.int64) * n_classes + read_index_png(files[number])[place]
             np.add.at(counts, *np.unique(found, return_counts=True))
         votes = counts.reshape(n, n_classes)
-        own[:] = np.where(votes.any(axis=1), votes.argmax(axis=1), UNKNOWN)
+        budget_labels[:] = np.where(votes.any(axis=1), votes.argmax(axis=1), UNKNOWN)
     return labels
 
 
 def _extent(run: FinishedRun, regions: _Regions) -> Int32:
-    """First and last frame of every region in the video, and how many pixels were worked on, (N, 3)."""
-    stride, start, found = run.trace.plan.stride, 0, []
+    """First and last frame of every region in the video, and its number of pixels in labelled frames, (N, 3)."""
+    stride = run.trace.plan.stride
+    start = 0
+    found = []
     for known in regions.windows:
         graph = known.supervoxels.graph
         first, end = start + graph.boxes[:, 0], start + graph.boxes[:, 1]
@@ -118,7 +125,7 @@ def _extent(run: FinishedRun, regions: _Regions) -> Int32:
 
 
 def _steps(run: FinishedRun, regions: _Regions, shown: Int32) -> dict[str, NDArray[Any]]:
-    """What was computed for the regions that are seen, in order; `budget` is the first that has it."""
+    """Descriptors that were computed for the regions shown, in order, by column; `budget` is the first that has it."""
     found: list[tuple[int, int, int, float, float, float]] = []
     for window, start in zip(run.trace.windows, regions.starts, strict=False):
         ends = [finish.n_events for finish in window.finishes]
@@ -134,18 +141,18 @@ def _steps(run: FinishedRun, regions: _Regions, shown: Int32) -> dict[str, NDArr
         "region": np.searchsorted(shown, region[kept]).astype(np.uint32),
         "descriptor": descriptor[kept].astype(np.uint8),
         "budget": budget[kept].astype(np.uint8),
-        **{name: own[kept].astype(np.float32) for name, own in zip(SECONDS, seconds, strict=True)},
+        **{name: column[kept].astype(np.float32) for name, column in zip(SECONDS, seconds, strict=True)},
     }
 
 
 def _opinions(run: FinishedRun, regions: _Regions) -> UInt8:
-    """H's probabilities at each budget of which they are known, (1 or B, N, L), 0..254; the last is the largest.
+    """H's probabilities at each budget with known ones, (1 or B, N, L), 0..254; the last is the largest budget.
 
-    Without the why map they are those at the largest budget, of regions that have a descriptor.
+    Without `why.npz` they are known at the largest budget alone, for regions that have a descriptor.
     """
     stored = _why(run, "probabilities")
     if stored is not None:
-        return np.stack([_shares(regions.gathered(own)) for own in zip(*stored, strict=True)])
+        return np.stack([_shares(regions.gathered(windows)) for windows in zip(*stored, strict=True)])
     probabilities = [np.where(known.subsets[:, None] > 0, known.probabilities, np.nan) for known in regions.windows]
     if not probabilities:
         return np.full((1, 1, len(run.classes)), UNKNOWN, np.uint8)
@@ -161,15 +168,17 @@ def _confidence(run: FinishedRun, regions: _Regions) -> UInt8:
 
 
 def _why(run: FinishedRun, name: str) -> list[NDArray[Any]] | None:
-    """An array of every window, if the why map has it."""
+    """An array of every window from `why.npz`; None if there is no such file or array."""
     path = run.folder / "why.npz"
     if not path.is_file():
         return None
     with np.load(path) as why:
         names = [f"{k}/{name}" for k in range(len(run.trace.windows))]
-        return [why[one] for one in names] if names and all(one in why for one in names) else None
+        if not names or not all(key in why for key in names):
+            return None
+        return [why[key] for key in names]
 
 
 def _shares(values: Float32) -> UInt8:
-    """Of 0..1, in bytes; nan is unknown."""
+    """Shares from 0 to 1 as bytes 0..254; nan becomes UNKNOWN."""
     return np.where(np.isnan(values), UNKNOWN, np.round(254 * np.nan_to_num(values))).astype(np.uint8)

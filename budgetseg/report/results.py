@@ -1,4 +1,4 @@
-"""Rows of results.json in the form that the page shows: a line for each method and budget."""
+"""Tables of the page from rows of results.json: a line for each method and budget."""
 
 import math
 import statistics
@@ -12,16 +12,16 @@ __all__ = ["tables_of"]
 Row = dict[str, Any]
 
 KINDS = ("dataset", "split", "scope", "costs", "clock")
-"""What tells tables apart."""
+"""Fields of a row that all rows of a table share."""
 
 
 def tables_of(rows: Sequence[Row]) -> list[Row]:
-    """A table for each dataset, split, scope, cost model and clock, from the rows of all videos together."""
+    """A table for each dataset, split, scope, kind of costs and clock, from the rows of all videos together."""
     tables: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if row["video"] == "all":
             tables.setdefault(tuple(str(row[kind]) for kind in KINDS), []).append(row)
-    return [dict(zip(KINDS, key, strict=True)) | _table(own) for key, own in tables.items()]
+    return [dict(zip(KINDS, key, strict=True)) | _table(table_rows) for key, table_rows in tables.items()]
 
 
 def _table(rows: Sequence[Row]) -> Row:
@@ -30,23 +30,23 @@ def _table(rows: Sequence[Row]) -> Row:
     for row in rows:
         lines.setdefault((row["method"], row[unit]), []).append(row)
     classes = list(dict.fromkeys(name for row in rows for name in row["accuracy"]["per_class"]))
-    found = [{"budget": budget} | _line(own, classes) for (_, budget), own in lines.items()]
+    found = [{"budget": budget} | _line(line_rows, classes) for (_, budget), line_rows in lines.items()]
     return {"unit": unit, "classes": classes, "lines": sorted(found, key=lambda line: _size(line["budget"]))}
 
 
 def _unit(rows: Sequence[Row]) -> str:
-    """What budgets were given in: a second is the same for all methods, a share is of each one's own full cost."""
+    """The unit that budgets were given in: seconds are the same for all methods, shares refer to their full cost."""
     n_s, n_fractions = (len({row[unit] for row in rows}) for unit in ("budget_s", "budget_fraction"))
     return "budget_s" if n_s < n_fractions else "budget_fraction"
 
 
 def _size(budget: float | None) -> float:
-    """No bound comes first, as in the paper."""
+    """Sort key of a budget: no bound comes first, as in the paper."""
     return -math.inf if budget is None else budget
 
 
 def _line(rows: Sequence[Row], classes: Sequence[str]) -> Row:
-    """Means over seeds, with half the widths of their intervals, None where there are none."""
+    """Means over seeds, with half the widths of their confidence intervals, or None."""
     first = rows[0]
     figures = {name: _mean([row["accuracy"][name] for row in rows]) for name in FIGURES}
     figures |= {f"class {name}": _mean([row["accuracy"]["per_class"].get(name) for row in rows]) for name in classes}
@@ -62,7 +62,9 @@ def _line(rows: Sequence[Row], classes: Sequence[str]) -> Row:
         "figures": figures,
         "descriptors": names,
         "counts": [statistics.mean(row["descriptor_counts"][name] for row in rows) for name in names],
-        "over_time": [[statistics.mean(one.get(name, 0) for one in moment) for name in names] for moment in moments],
+        "over_time": [
+            [statistics.mean(counts.get(name, 0) for counts in moment) for name in names] for moment in moments
+        ],
     }
 
 

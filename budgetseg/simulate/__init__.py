@@ -1,4 +1,4 @@
-"""Budgeted runs over descriptor tables, under the clock that their costs tell: nothing is computed."""
+"""Runs under a budget over descriptor tables, with simulated costs: no descriptor is computed."""
 
 from budgetseg.simulate.arena import NOT_COUNTED, Arena
 from budgetseg.simulate.reward import Reward, problem_of, reward, worth_of

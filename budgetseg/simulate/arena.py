@@ -1,4 +1,4 @@
-"""A described video, ready to be labelled again and again."""
+"""An arena: a described video, in which runs are simulated from tables instead of computing descriptors."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ __all__ = ["NOT_COUNTED", "Arena"]
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """A video of N supervoxels as a model with D descriptors and L classes sees it.
+    """A described video of N supervoxels, for a model with D descriptors and L classes.
 
     Attributes
     ----------
     name : of the video
-    model : whose descriptors these are, in its order
+    model : that labels it; descriptors are in its order
     graph : of the supervoxels
-    pricing : a name in `COSTS`
+    pricing : kind of costs, a name in `COSTS`
     costs : of the descriptors
-    world : both, for the loop
-    probabilities : (N, 2^D, L) float32, what H says given every subset of the descriptors
+    world : graph and costs in the form that the loop needs
+    probabilities : (N, 2^D, L) float32, H's probabilities given every subset of the descriptors
     inputs : (N, d) float32, the descriptors as the CRF compares them
-    truth : (N, L) labelled pixels of each class
+    truth : (N, L) number of labelled pixels of each class
     """
 
     name: str
@@ -49,10 +49,19 @@ class Arena:
     def of(
         cls, model: Model, table: VideoTable, costs: str = "shared", probabilities: Float32 | None = None
     ) -> "Arena":
-        """A table seen by a model; `probabilities` are H's out of fold, where the model has learned from the table."""
+        """The arena of a described video.
+
+        Parameters
+        ----------
+        model : that labels the video
+        table : of the described video
+        costs : kind of costs, a name in `COSTS`
+        probabilities : H's predictions out of fold, if the model has learned from the table; None to predict them
+        """
         if costs not in COSTS:
             raise UsageError(f"no costs '{costs}'; choose from {', '.join(COSTS)}")
-        h, columns = model.classifiers, list(table.values)
+        h = model.classifiers
+        columns = list(table.values)
         for name in h.names:
             if name not in columns:
                 raise UsageError(f"the table of '{table.name}' lacks {name}; describe the video with it")
@@ -78,17 +87,25 @@ class Arena:
 
     @property
     def neighbours(self) -> Neighbours:
-        """Of all supervoxels."""
+        """The neighbours of all supervoxels."""
         return Neighbours(self.world.first, self.world.others, self.world.weights)
 
     def full_s(self, names: Collection[str]) -> float:
-        """Seconds of these descriptors on the whole video, what budgets are fractions of."""
+        """Seconds of these descriptors on the whole video. Budgets are given as shares of this full cost."""
         known = self.model.classifiers.names
         return self.costs.full_s([d for d, name in enumerate(known) if name in names and name != NOT_COUNTED])
 
     def begin(
         self, budget_s: float, names: Collection[str], selection: Selection | None = None, seed: int = 0
     ) -> Episode:
-        """A run before its first decision, that may compute these descriptors."""
+        """A run before its first decision.
+
+        Parameters
+        ----------
+        budget_s : seconds of simulated cost
+        names : of descriptors that may be computed
+        selection : order of supervoxels; None for the default
+        seed : of all random choices
+        """
         h = self.model.classifiers
         return Episode.begin(self.world, h.n_labels, budget_s, selection, seed, h.subset_of(names))

@@ -1,4 +1,4 @@
-"""Clips of a described video: its supervoxels in turns, by time, each clip with the edges and costs among its own."""
+"""Cut a described video into clips: supervoxels are divided by time, and a clip keeps the edges within it."""
 
 from dataclasses import replace
 
@@ -12,16 +12,18 @@ __all__ = ["clips_of"]
 
 
 def clips_of(arena: Arena, n: int) -> list[Arena]:
-    """The arena in as many clips as give about n supervoxels each, in the order of time."""
+    """The arena cut into clips of about n supervoxels each, in the order of time."""
     in_time = np.argsort(arena.graph.centroids[:, 0], kind="stable")
     n_clips = max(1, round(len(arena) / n))
     if n_clips == 1:
         return [arena]
-    return [_part(arena, np.sort(own), f"{arena.name} {k}") for k, own in enumerate(np.array_split(in_time, n_clips))]
+    parts = np.array_split(in_time, n_clips)
+    return [_part(arena, np.sort(kept), f"{arena.name} {k}") for k, kept in enumerate(parts)]
 
 
 def _part(arena: Arena, kept: Int64, name: str) -> Arena:
-    graph, costs = _part_of_graph(arena.graph, kept), arena.costs.take(range(arena.world.n_descriptors), kept)
+    graph = _part_of_graph(arena.graph, kept)
+    costs = arena.costs.take(range(arena.world.n_descriptors), kept)
     return replace(
         arena,
         name=name,
@@ -35,10 +37,10 @@ def _part(arena: Arena, kept: Int64, name: str) -> Arena:
 
 
 def _part_of_graph(graph: Graph, kept: Int64) -> Graph:
-    """The nodes that are kept, and the edges among them; order is kept too."""
+    """The nodes that are kept and the edges between them, in the order of the whole graph."""
     place = np.full(len(graph), -1, np.int32)
     place[kept] = np.arange(len(kept), dtype=np.int32)
     edges = place[graph.edges]
-    among = (edges >= 0).all(axis=1)
+    is_inside = (edges >= 0).all(axis=1)
     nodes = graph.sizes[kept], graph.centroids[kept], graph.boxes[kept]
-    return Graph(edges[among], graph.contact[among], *nodes, graph.bins[among])
+    return Graph(edges[is_inside], graph.contact[is_inside], *nodes, graph.bins[is_inside])

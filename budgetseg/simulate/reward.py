@@ -1,4 +1,4 @@
-"""What a run was worth: interpolation, potentials, α-expansion, right pixels."""
+"""The reward of a run: interpolation, potentials and α-expansion give its labels, whose right pixels are counted."""
 
 from dataclasses import dataclass
 
@@ -22,26 +22,26 @@ class Reward:
     Attributes
     ----------
     labels : (N,) int32
-    right : (L,) int64, labelled pixels of each class that have their label
+    right : (L,) int64, number of labelled pixels of each class that got the right label
     """
 
     labels: Int32
     right: Int64
 
     def score(self, worth: Float64) -> float:
-        """What the right pixels are worth in all."""
+        """Sum of the weights of the right pixels; `worth` (L,) is the weight of a pixel of each class."""
         return float(self.right @ worth)
 
 
 def reward(arena: Arena, state: State, start: Int32 | None = None, memory: Memory | None = None) -> Reward:
-    """The labels that a state leads to if nothing more is computed.
+    """The labels of a state if nothing more is computed, and how many pixels they get right.
 
     Parameters
     ----------
     arena : the video
     state : of a run in it
-    start : labels (N,) that the expansion begins with; for runs that are compared, the same
-    memory : of an earlier expansion in this arena, of a run that was not very different
+    start : labels (N,) that the expansion begins with; they should be the same for runs that are compared
+    memory : of an earlier expansion in this arena, in a similar state
     """
     labels = expand(problem_of(arena, state), start, memory)
     right = np.bincount(labels, arena.truth[np.arange(len(labels)), labels], arena.truth.shape[1])
@@ -49,21 +49,21 @@ def reward(arena: Arena, state: State, start: Int32 | None = None, memory: Memor
 
 
 def problem_of(arena: Arena, state: State) -> Problem:
-    """The energies that a state leads to if nothing more is computed."""
+    """The CRF problem of a state if nothing more is computed."""
     h = arena.model.classifiers
     probabilities = interpolate(state.probabilities, state.subsets > 0, arena.neighbours, h.prior)
     return make_potentials(arena.model.crf, Nodes(probabilities, arena.inputs, state.subsets, h.starts), arena.graph)
 
 
 def worth_of(truth: Int64, balance: float = 0.0) -> Float64:
-    """What a right pixel of each class is worth, (L,), if all pixels together are worth 1.
+    """Weight of a right pixel of each class, (L,); the weights of all labelled pixels sum to 1.
 
     With balance 0 the score is the share of right pixels, with 1 the average over the classes that occur.
 
     Parameters
     ----------
-    truth : (N, L) labelled pixels of each class, or (L,)
-    balance : between the two
+    truth : (N, L) number of labelled pixels of each class, or (L,)
+    balance : from 0 to 1, between the two
     """
     pixels = truth.reshape(-1, truth.shape[-1]).sum(axis=0)
     there = pixels > 0

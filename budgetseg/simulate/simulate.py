@@ -1,4 +1,4 @@
-"""The loop over a table, in one compiled call: the twin of `table.play_plain`, held to it decision by decision."""
+"""Algorithm 1 over a table, in one compiled call: the fast twin of `table.play_plain`, with the same decisions."""
 
 import numpy as np
 
@@ -11,19 +11,19 @@ from budgetseg.types import Action, Float32, Float64
 __all__ = ["NOT_ASKED", "act", "advance", "look_up", "no_times", "play", "play_out", "simulate"]
 
 NOT_ASKED = np.empty((0, 0))
-"""In place of times that nobody wants to know."""
+"""Passed as `times_s` if times are not wanted."""
 
 NO_END = np.iinfo(np.int64).max
 """More decisions than any run has."""
 
 
 def no_times(episode: Episode) -> Float64:
-    """Times (N, D) before anything was computed, nan."""
+    """Times (N, D) before anything was computed, all nan."""
     return np.full(episode.world.private_s.shape, np.nan)
 
 
 def act(episode: Episode, probabilities: Float32, region: int, action: int) -> None:
-    """Take an action for the supervoxel that was selected: compute a descriptor, or finish it, which is action D."""
+    """Take an action for the selected supervoxel: compute descriptor `action`, or finish it if `action` is D."""
     if action == episode.world.n_descriptors:
         episode.finish(region)
         return
@@ -33,21 +33,21 @@ def act(episode: Episode, probabilities: Float32, region: int, action: int) -> N
 
 
 def play(episode: Episode, probabilities: Float32, policy: LinearPolicy, times_s: Float64 = NOT_ASKED) -> None:
-    """Run an episode to its end, as `simulate` does."""
+    """Run an episode to its end with a policy; `times_s` (N, D) receives the time of each descriptor."""
     _simulate(episode, probabilities, policy, NO_END, times_s)
 
 
 def advance(episode: Episode, probabilities: Float32, policy: LinearPolicy, n: int) -> Action | None:
-    """Take n decisions, and say what the next one is: a supervoxel and an action, D for Finished; None at the end.
+    """Take n decisions. Returns the next one, a supervoxel and an action (D for Finished); None at the end.
 
-    The supervoxel stays selected: `act` may do something else with it.
+    The supervoxel stays selected, so that `act` may take another action for it.
     """
     region, action, _ = _simulate(episode, probabilities, policy, n)
     return None if region < 0 else Action(region, action)
 
 
 def play_out(episode: Episode, probabilities: Float32, policy: LinearPolicy) -> int:
-    """Run an episode to its end, and say how many decisions that took, as `advance` counts them."""
+    """Run an episode to its end. Returns the number of decisions, as `advance` counts them."""
     return _simulate(episode, probabilities, policy, NO_END)[2]
 
 
@@ -60,19 +60,20 @@ def _simulate(
 
 @compiled
 def simulate(world, state, probabilities, scorer, n, times_s):  # type: ignore[no-untyped-def]
-    """Decide and look up, until n decisions were taken or nothing more fits or is wanted.
+    """Decide and look up results, until n decisions were taken, or nothing more fits or is wanted.
 
-    What is decided next, as `decide` says it, and how many decisions were taken.
+    Returns the next decision, as `decide` does, and the number of decisions taken.
 
     Parameters
     ----------
     world, state : of the episode
-    probabilities : (N, 2^D, L), what H says given every subset of the descriptors
+    probabilities : (N, 2^D, L), H's probabilities given every subset of the descriptors
     scorer : of a `LinearPolicy`
-    n : decisions
-    times_s : (N, D), told for each descriptor how many seconds were spent when it was there; or `NOT_ASKED`
+    n : number of decisions, at most
+    times_s : (N, D), receives for each descriptor the seconds spent when it was computed; or `NOT_ASKED`
     """
-    n_descriptors, taken = len(scorer.weights) - 1, 0
+    n_descriptors = len(scorer.weights) - 1
+    taken = 0
     while True:
         i, action = decide(world, state, scorer)
         if i < 0 or taken == n:
@@ -86,7 +87,7 @@ def simulate(world, state, probabilities, scorer, n, times_s):  # type: ignore[n
 
 @compiled
 def look_up(world, state, probabilities, i, d, times_s):  # type: ignore[no-untyped-def]
-    """Descriptor d of i is computed: what H says then is in the table, and so is what it costs."""
+    """Compute descriptor d of supervoxel i: H's probabilities and the cost are looked up."""
     seconds = steps.begin(world, state, i, d)
     steps.receive(world, state, i, d, probabilities[i, state.subsets[i] | 1 << d], seconds)
     if len(times_s) > 0:

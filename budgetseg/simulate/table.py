@@ -1,6 +1,6 @@
-"""The loop over a table: what every source would say of every place is known, and nothing is computed.
+"""Algorithm 1 over a table of results: predictions for every supervoxel and subset are known, and nothing is computed.
 
-`simulate` does the same in one compiled call; this is the plain form that it is held to.
+`simulate` does the same in one compiled call; tests hold it to this plain form.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ __all__ = ["TableState", "play_plain"]
 
 
 class TableState:
-    """An episode whose outcomes are looked up, at the price that was predicted.
+    """An episode whose outcomes are looked up, and cost what was predicted.
 
     Parameters
     ----------
-    episode : where the loop stands
+    episode : the run
     probabilities : (N, 2^D, L) float32, H's probabilities given every subset of the descriptors
-    clock : is charged
+    clock : charged with the predicted seconds
     """
 
     def __init__(self, episode: Episode, probabilities: Float32, clock: CostClock) -> None:
@@ -32,23 +32,24 @@ class TableState:
         self._clock = clock
 
     def do(self, batch: Batch) -> Outcome:
-        """Look a batch up."""
+        """Look up the outcome of a batch."""
         subsets = self.episode.state.subsets[batch.places] | 1 << batch.sources
         self._clock.charge(float(batch.planned_s.sum()))
         return Outcome(self._probabilities[batch.places, subsets], batch.planned_s, np.zeros(batch.n_actions))
 
     def add(self, batch: Batch, outcome: Outcome) -> None:
-        """Tell the episode, which also counts down what is left."""
+        """Add the outcome to the episode, which also reduces what is left of the budget."""
         self.episode.receive_all(batch, outcome.values, outcome.spent_s)
 
     def cuttable(self) -> Sequence[Cuttable]:
-        """Nothing takes long."""
+        """Nothing, since looking up takes no time."""
         return ()
 
 
 def play_plain(episode: Episode, probabilities: Float32, policy: Chooser, n: int = 1) -> list[tuple[Action, float]]:
-    """Run an episode to its end, n decisions at a time; what was done, and what each cost."""
-    clock, done = CostClock(), list[tuple[Action, float]]()
+    """Run an episode to its end, n decisions at a time. Returns the actions that were done, with their seconds."""
+    clock = CostClock()
+    done = list[tuple[Action, float]]()
 
     def record(batch: Batch, outcome: Outcome, _: float) -> None:
         done.extend(zip(batch.actions, outcome.spent_s.tolist(), strict=True))

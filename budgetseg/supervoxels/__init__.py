@@ -1,4 +1,4 @@
-"""Video to supervoxels: hierarchical graph-based segmentation and the neighbourhood graph."""
+"""Supervoxels of a video: hierarchical graph-based segmentation, and the neighbourhood graph."""
 
 from budgetseg.supervoxels.export import Request, Summary, export_supervoxels
 from budgetseg.supervoxels.graph import BINS, neighbourhood_graph

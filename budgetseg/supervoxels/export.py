@@ -1,4 +1,4 @@
-"""A video file to a folder of supervoxels: the job behind `budgetseg supervoxels`."""
+"""Write the supervoxels of a video file to a folder: the work behind `budgetseg supervoxels`."""
 
 import json
 import shutil
@@ -25,10 +25,10 @@ from budgetseg.video import VideoSource, VideoWriter, mark_boundaries
 __all__ = ["Request", "Summary", "export_supervoxels"]
 
 WINDOW_BYTES = 700_000_000
-"""About what a window may take beside the program itself: 115 frames of 480x360 in `quality`, 300 in `fast`."""
+"""Memory that a window may take beside the program itself, about: 115 frames of 480x360 in `quality`, 300 in `fast`."""
 
 SHORTEST_WINDOW = 8
-"""Frames; large frames get at least so many, whatever they take."""
+"""Frames in a window, at least, however much memory they take."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Request:
 
     Attributes
     ----------
-    n : how many in the whole video; 1,000 if neither this nor the level is given
+    n : number of supervoxels in the whole video; 1,000 if neither this nor the level is given
     level : of the hierarchy, instead of n
     tier : quality or fast
-    window : frames that are segmented at once; as many as WINDOW_BYTES allows if None
+    window : frames that are segmented at once; None for as many as WINDOW_BYTES allows
     threads : cores to use; the result does not depend on it
-    overlay : write overlay.mp4
-    pngs : write ids/*.png
+    overlay : whether to write overlay.mp4
+    pngs : whether to write ids/*.png
     """
 
     n: int | None = None
@@ -55,7 +55,7 @@ class Request:
     pngs: bool = False
 
     def check(self) -> None:
-        """UsageError where a number or a name makes no sense."""
+        """Raise UsageError if a number or a name is invalid."""
         tier_named(self.tier)
         if self.level is not None:
             level_price(self.level)
@@ -68,7 +68,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Summary:
-    """What was made, and how long it took."""
+    """Figures about the supervoxels that were made, and how long it took."""
 
     video: str
     n_frames: int
@@ -92,7 +92,9 @@ def export_supervoxels(
 ) -> Summary:
     """Segment a video into `folder`: ids.npz, graph.npz, summary.json and, as asked, overlay.mp4 and ids/*.png."""
     request.check()
-    n_frames, done, n = source.count(), 0, request.n or 1000
+    n_frames = source.count()
+    done = 0
+    n = request.n or 1000
     lengths = _window_lengths(n_frames, request.window or _longest_window(source, request.tier))
     segmenter = Segmenter((source.height, source.width), request.tier, request.threads)
     spent = _Stages()
@@ -146,7 +148,7 @@ class _Stages:
         self.seconds[stage] += self._clock.now_s() - began_s
 
     def reading(self, items: Iterator[UInt8]) -> Iterator[UInt8]:
-        """The items, with the time to get each of them counted."""
+        """The items, with the time to get each of them booked as `read`."""
         while True:
             with self.on("read"):
                 item = next(items, None)
@@ -162,7 +164,8 @@ class _Outputs(AbstractContextManager["_Outputs"]):
         self._stack = ExitStack()
         self._n_written = 0
         self._ids = self._stack.enter_context(IdsWriter(folder / "ids.npz", (n_frames, source.height, source.width)))
-        self._overlay, self._pngs = None, folder / "ids" if request.pngs else None
+        self._overlay = None
+        self._pngs = folder / "ids" if request.pngs else None
         if request.overlay:
             writer = VideoWriter(folder / "overlay.mp4", (source.width, source.height), source.rate)
             self._overlay = self._stack.enter_context(writer)
@@ -186,13 +189,13 @@ class _Outputs(AbstractContextManager["_Outputs"]):
 
 
 def _forget_earlier(folder: Path) -> None:
-    """Remove what an earlier run may have left that this one need not replace, so that all files belong together."""
+    """Remove files of an earlier run that this one may not replace, so that all files are of one run."""
     (folder / "overlay.mp4").unlink(missing_ok=True)
     shutil.rmtree(folder / "ids", ignore_errors=True)
 
 
 def _longest_window(source: VideoSource, tier: str) -> int:
-    """Frames that WINDOW_BYTES hold: 10 bytes a pixel for its colour and id, 25 a voxel for leaves and merges."""
+    """Frames that fit in WINDOW_BYTES: 10 bytes per pixel for its colour and id, 25 per voxel for leaves and merges."""
     n_pixels = source.width * source.height
     bytes_per_pixel = 10 + 25 / tier_named(tier).reduce(n_pixels) ** 2
     return max(SHORTEST_WINDOW, int(WINDOW_BYTES / (n_pixels * bytes_per_pixel)))
@@ -209,7 +212,8 @@ def _windows(source: VideoSource, lengths: list[int]) -> Iterator[UInt8]:
     """The frames of a video, (length, H, W, 3) at a time; the last is shorter if the video is."""
     frames = iter(source)
     for length in lengths:
-        window, n = np.empty((length, source.height, source.width, 3), np.uint8), 0
+        window = np.empty((length, source.height, source.width, 3), np.uint8)
+        n = 0
         for frame in islice(frames, length):
             window[n] = frame.pixels
             n += 1

@@ -1,4 +1,4 @@
-"""What a voxel looks like to the merging: Lab colour and local texture, as 8-bit planes."""
+"""Features of voxels for merging: Lab colour and local texture, as 8-bit planes."""
 
 import cv2
 import numpy as np
@@ -9,7 +9,7 @@ __all__ = ["N_FEATURES", "feature_planes"]
 
 N_FEATURES = 4
 _SMOOTHING = 0.5  # standard deviation in pixels, as LIBSVX's default
-_TEXTURE_GAIN = 8  # local contrast is a few grey levels: spread it over the 8 bits
+_TEXTURE_GAIN = 8  # local contrast is a few grey levels; the factor spreads it over the 8 bits
 
 
 def feature_planes(frames: UInt8, reduce: int = 1) -> UInt8:
@@ -39,7 +39,8 @@ def _shrink(frame: UInt8, factor: int) -> UInt8:
     if factor == 1:
         return frame
     height, width = frame.shape[:2]
-    below, right = -height % factor, -width % factor
+    below = -height % factor
+    right = -width % factor
     if below or right:
         frame = np.asarray(cv2.copyMakeBorder(frame, 0, below, 0, right, cv2.BORDER_REPLICATE), np.uint8)
     size = (width + right) // factor, (height + below) // factor

@@ -1,4 +1,4 @@
-"""The neighbourhood graph of supervoxels: who touches whom, where everyone lies."""
+"""The neighbourhood graph of supervoxels: which ones touch, where they lie, and how large they are."""
 
 import numpy as np
 from numba import njit
@@ -45,13 +45,14 @@ class GraphBuilder:
 
     @classmethod
     def of_cells(cls, heights: Int64, widths: Int64) -> "GraphBuilder":
-        """For ids of cells whose rows have these heights, and columns these widths, in pixels."""
+        """A builder for ids of cells whose rows have these heights, and columns these widths, in pixels."""
         builder = cls((len(heights), len(widths)))
-        builder.heights, builder.widths = heights, widths
+        builder.heights = heights
+        builder.widths = widths
         return builder
 
     def add(self, ids: Int32) -> None:
-        """Take in the next frames, (T, h, w), with ids that go on from the frames before."""
+        """Add the next frames, (T, h, w), with ids that continue those of the frames before."""
         self._make_room(int(ids.max()) + 1)
         _measure(ids, self._n_frames, self.heights, self.widths, self._sums, self._boxes)
         self._add_faces(*faces(ids, self.heights, self.widths))
@@ -77,7 +78,7 @@ class GraphBuilder:
 
     def _add_faces(self, pairs: Int32, areas: Int64) -> None:
         self._waiting.append((pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1], areas))
-        # Only when as much is waiting as is there: the total work then grows no faster than the number of edges.
+        # Only when as many are waiting as were added up: the total work then grows no faster than the number of edges.
         if sum(len(keys) for keys, _ in self._waiting) > len(self._keys):
             self._take_in()
 
@@ -123,19 +124,24 @@ def _cell_sides(length: int, reduce: int) -> Int64:
 
 @njit(cache=True, nogil=True)
 def _measure(ids, first_frame, heights, widths, sums, boxes):  # type: ignore[no-untyped-def]
-    """Add voxels to the coordinate sums and sizes (N, 4), stretch the boxes (N, 6)."""
+    """Add voxels to the sums of coordinates and sizes (N, 4), and enlarge the boxes (N, 6) to hold them."""
     top = np.cumsum(heights) - heights
     left = np.cumsum(widths) - widths
     for t in range(ids.shape[0]):
         for y in range(ids.shape[1]):
             middle_y = top[y] + (heights[y] - 1) / 2
             for x in range(ids.shape[2]):
-                region, volume = ids[t, y, x], heights[y] * widths[x]
-                total, box = sums[region], boxes[region]
+                region = ids[t, y, x]
+                volume = heights[y] * widths[x]
+                total = sums[region]
+                box = boxes[region]
                 total[0] += volume * (first_frame + t)
                 total[1] += volume * middle_y
                 total[2] += volume * (left[x] + (widths[x] - 1) / 2)
                 total[3] += volume
-                box[0], box[1] = min(box[0], first_frame + t), max(box[1], first_frame + t + 1)
-                box[2], box[3] = min(box[2], top[y]), max(box[3], top[y] + heights[y])
-                box[4], box[5] = min(box[4], left[x]), max(box[5], left[x] + widths[x])
+                box[0] = min(box[0], first_frame + t)
+                box[1] = max(box[1], first_frame + t + 1)
+                box[2] = min(box[2], top[y])
+                box[3] = max(box[3], top[y] + heights[y])
+                box[4] = min(box[4], left[x])
+                box[5] = max(box[5], left[x] + widths[x])

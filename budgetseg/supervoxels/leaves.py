@@ -4,10 +4,10 @@ Voxels are joined to their right, lower and next neighbour by edges weighted wit
 fit in 8 bits, so the edges are sorted by counting. Two regions merge when the edge is no heavier than the internal
 difference of each plus `SCALE / size`; what stays under `MIN_SIZE` then joins its nearest neighbour.
 
-Four departures from the published method keep time and memory nearly independent of the picture. No region grows past
-`MAX_SIZE`: flat areas become many small leaves instead of one vast one, and the hierarchy joins them again. Edges
-heavier than `SCALE` are left to the small regions: in a noisy picture most are, and few would pass. Weights are
-dithered, so that flat areas grow blobs in random order and not strips in raster order. And the merging runs in small
+Four differences to the published method keep time and memory nearly independent of the picture. No region grows past
+`MAX_SIZE`: flat areas become many small leaves instead of one large one, and the hierarchy joins them again. Edges
+heavier than `SCALE` are used for small regions only: in a noisy picture most are heavier, and few would pass. Weights
+are dithered, so that flat areas grow blobs in random order and not strips in raster order. And merging runs in small
 blocks, which fit in the cache and can run on several cores.
 
 References
@@ -23,11 +23,11 @@ from budgetseg.types import Int32, UInt8
 
 __all__ = ["MAX_SIZE", "MIN_SIZE", "NO_EDGE", "SCALE", "edge_weights", "merge_voxels"]
 
-SCALE = 40.0  # in units of weights
-MIN_SIZE = 16  # voxels
-MAX_SIZE = 64
-NO_EDGE = 255
-_WEIGHT_UNIT = np.float32(0.5)  # Lab levels
+SCALE = 40.0  # in units of weights; larger values give larger leaves
+MIN_SIZE = 16  # voxels; smaller regions join their nearest neighbour
+MAX_SIZE = 64  # voxels; larger regions are not formed
+NO_EDGE = 255  # weight at the border, where there is no neighbour
+_WEIGHT_UNIT = np.float32(0.5)  # Lab levels that a weight of 1 stands for
 
 
 @njit(cache=True, nogil=True)
@@ -63,10 +63,11 @@ def merge_voxels(weights: UInt8, scale: float, min_size: int, max_size: int) -> 
     _, n_frames, height, width = weights.shape
     steps = np.array([1, width, height * width])
     edges, starts = _sort_edges(weights.reshape(3, n_frames * height * width))
-    # Regions stay small, so every voxel knows its region and a merge renames the smaller one: this spares the
-    # walk to the root that a union-find pays at each edge. The members of a region form a ring.
+    # Regions stay small, so every voxel stores its region and a merge renames the smaller one: this saves the
+    # walk to the root that a union-find needs at each edge. The members of a region form a ring.
     region = np.arange(n_frames * height * width).astype(np.int32)
-    ring, size = region.copy(), np.ones_like(region)
+    ring = region.copy()
+    size = np.ones_like(region)
     _merge_similar(region, ring, size, edges, starts, steps, np.float32(scale), max_size)
     _merge_small(region, ring, size, edges, steps, min_size)
     return _number(region).reshape(n_frames, height, width), int(np.count_nonzero(size))
@@ -74,7 +75,7 @@ def merge_voxels(weights: UInt8, scale: float, min_size: int, max_size: int) -> 
 
 @njit(cache=True, nogil=True)
 def _sort_edges(weights):  # type: ignore[no-untyped-def]
-    """Edges as voxel * 4 + direction in order of weight, then voxel; where each weight starts."""
+    """Edges as voxel * 4 + direction, sorted by weight, then voxel; and where the edges of each weight start."""
     starts = np.zeros(NO_EDGE + 2, np.int64)
     for direction in range(3):
         for weight in weights[direction]:
@@ -97,7 +98,8 @@ def _merge_similar(region, ring, size, edges, starts, steps, scale, max_size):  
     for level in range(min(int(scale) + 1, NO_EDGE)):
         weight = np.float32(level)
         for edge in edges[starts[level] : starts[level + 1]]:
-            a, b = region[edge >> 2], region[(edge >> 2) + steps[edge & 3]]
+            a = region[edge >> 2]
+            b = region[(edge >> 2) + steps[edge & 3]]
             if a != b and size[a] + size[b] <= max_size and weight <= limit[a] and weight <= limit[b]:
                 a = _join(region, ring, size, a, b)
                 limit[a] = weight + scale / size[a]
@@ -109,7 +111,8 @@ def _merge_small(region, ring, size, edges, steps, min_size):  # type: ignore[no
     for edge in edges:
         if n_small == 0:
             break
-        a, b = region[edge >> 2], region[(edge >> 2) + steps[edge & 3]]
+        a = region[edge >> 2]
+        b = region[(edge >> 2) + steps[edge & 3]]
         if a != b and min(size[a], size[b]) < min_size:
             n_small -= (size[a] < min_size) + (size[b] < min_size)
             n_small += size[_join(region, ring, size, a, b)] < min_size
@@ -134,7 +137,8 @@ def _join(region, ring, size, a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _number(region):  # type: ignore[no-untyped-def]
-    names, n = np.full(region.size, -1, np.int32), 0
+    names = np.full(region.size, -1, np.int32)
+    n = 0
     ids = np.empty_like(region)
     for voxel, name in enumerate(region):
         if names[name] < 0:

@@ -47,7 +47,9 @@ def measure(ids: Int32, labels: UInt8, frames: UInt8) -> dict[str, float]:
 
 
 def _overlap(counts: Int64) -> dict[str, float]:
-    sizes, class_sizes, majority = counts.sum(axis=1), counts.sum(axis=0), counts.argmax(axis=1)
+    sizes = counts.sum(axis=1)
+    class_sizes = counts.sum(axis=0)
+    majority = counts.argmax(axis=1)
     touched = np.where(counts > 0, sizes[:, None], 0).sum(axis=0)
     won = np.bincount(majority, counts.max(axis=1), len(class_sizes))
     return {
@@ -58,7 +60,7 @@ def _overlap(counts: Int64) -> dict[str, float]:
 
 
 def _boundary_recall(ids: Int32, labels: UInt8) -> float:
-    """Frame by frame, since the masks of a whole clip would be larger than the clip."""
+    """Boundary recall, computed frame by frame, since the masks of a whole clip would be larger than the clip."""
     found = hit = 0
     marks = [_wide(_boundary(*pair)) for pair in _with_next(ids)]
     for t, (here, then) in enumerate(_with_next(labels)):
@@ -91,7 +93,9 @@ def _wide(mask: Bool) -> Bool:
 
 
 def _explained_variation(ids: Int32, frames: UInt8, n: int) -> float:
-    sizes, between, total = np.bincount(ids.ravel(), minlength=n), 0.0, 0.0
+    sizes = np.bincount(ids.ravel(), minlength=n)
+    between = 0.0
+    total = 0.0
     for channel in range(3):
         values = frames[..., channel].ravel().astype(np.float64)
         means = np.bincount(ids.ravel(), values, n) / np.maximum(sizes, 1)

@@ -1,4 +1,4 @@
-"""Regions as nodes with what the merging needs to know of them: size, summed features, who touches whom."""
+"""Region graphs with what merging needs: sizes, summed features, and which regions touch."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from budgetseg.types import Float32, Float64, Int32, Int64, UInt8
 __all__ = ["FEATURE_WEIGHTS", "Regions", "describe", "faces", "faces_between"]
 
 FEATURE_WEIGHTS = np.array([1.0, 5.0, 5.0, 0.4])
-"""What a step in L, a, b and texture counts in the distance of two regions. Chosen on selection data."""
+"""Weights of L, a, b and texture in the distance of two regions. Chosen on selection data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Regions:
     sums : (N, 4) float64, weighted features summed over the voxels
     edges : (E, 2) int32, pairs that touch, each once, first < second
     contact : (E,) float32, voxel faces shared by the pair
-    groups : (N,) int32, the supervoxel that an earlier window has already put the region in, -1 for the others
+    groups : (N,) int32, the supervoxel of an earlier window that the region belongs to, -1 for new regions
     """
 
     sizes: Float64
@@ -58,11 +58,13 @@ def _accumulate(ids, planes, sums):  # type: ignore[no-untyped-def]
 def faces(ids: Int32, heights: Int64, widths: Int64) -> tuple[Int32, Int64]:
     """Pairs of different ids that touch within a volume (T, h, w), (E, 2), and the area they share, (E,).
 
-    Voxels are `heights[y]` high, `widths[x]` wide and one frame long. The smaller id comes first in a pair; the order
-    of the pairs is that of a hash table: the same for the same ids.
+    Voxels are `heights[y]` high, `widths[x]` wide and one frame long. The smaller id comes first in a pair. The order
+    of pairs is that of a hash table, which is the same for the same ids.
     """
     n_frames, height, width = ids.shape
-    keys, areas, used = np.full(1 << 14, -1, np.int64), np.zeros(1 << 14, np.int64), 0
+    keys = np.full(1 << 14, -1, np.int64)
+    areas = np.zeros(1 << 14, np.int64)
+    used = 0
     for t in range(n_frames):
         for y in range(height):
             if 2 * (used + 3 * width) > keys.size:
@@ -81,9 +83,11 @@ def faces(ids: Int32, heights: Int64, widths: Int64) -> tuple[Int32, Int64]:
 
 @njit(cache=True, nogil=True)
 def faces_between(before: Int32, after: Int32, heights: Int64, widths: Int64) -> tuple[Int32, Int64]:
-    """Like `faces`, for the faces between two consecutive frames (h, w) alone."""
+    """Pairs and areas as `faces` returns them, for the faces between two consecutive frames (h, w) alone."""
     height, width = before.shape
-    keys, areas, used = np.full(1 << 12, -1, np.int64), np.zeros(1 << 12, np.int64), 0
+    keys = np.full(1 << 12, -1, np.int64)
+    areas = np.zeros(1 << 12, np.int64)
+    used = 0
     for y in range(height):
         if 2 * (used + width) > keys.size:
             keys, areas = _grown(keys, areas, used + width)
@@ -96,7 +100,7 @@ def faces_between(before: Int32, after: Int32, heights: Int64, widths: Int64) ->
 
 @njit(cache=True, nogil=True, inline="always")
 def _add(keys, areas, a, b, area):  # type: ignore[no-untyped-def]
-    """Add to the area of a pair; 1 if the pair is new."""
+    """Add to the area of a pair. Returns 1 if the pair is new, else 0."""
     key = (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
     slot = _slot(keys, key)
     is_new = keys[slot] < 0
@@ -107,7 +111,7 @@ def _add(keys, areas, a, b, area):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, inline="always")
 def _slot(keys, key):  # type: ignore[no-untyped-def]
-    """Where `key` is, or where it belongs, in an open-addressing table of a power of two."""
+    """The slot of `key`, or the free slot for it, in an open-addressing table whose size is a power of two."""
     slot = (key * np.int64(-7046029254386353131) >> 24) & (keys.size - 1)
     while keys[slot] >= 0 and keys[slot] != key:
         slot = (slot + 1) & (keys.size - 1)
@@ -119,10 +123,12 @@ def _grown(keys, areas, needed):  # type: ignore[no-untyped-def]
     size = keys.size
     while size < 4 * needed:
         size *= 2
-    bigger, moved = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    bigger = np.full(size, -1, np.int64)
+    moved = np.zeros(size, np.int64)
     for old in np.flatnonzero(keys >= 0):
         slot = _slot(bigger, keys[old])
-        bigger[slot], moved[slot] = keys[old], areas[old]
+        bigger[slot] = keys[old]
+        moved[slot] = areas[old]
     return bigger, moved
 
 
@@ -131,5 +137,6 @@ def _listed(keys, areas):  # type: ignore[no-untyped-def]
     filled = np.flatnonzero(keys >= 0)
     pairs = np.empty((filled.size, 2), np.int32)
     for i, slot in enumerate(filled):
-        pairs[i, 0], pairs[i, 1] = keys[slot] >> 32, keys[slot] & 0xFFFFFFFF
+        pairs[i, 0] = keys[slot] >> 32
+        pairs[i, 1] = keys[slot] & 0xFFFFFFFF
     return pairs, areas[filled]

@@ -1,4 +1,4 @@
-"""Where the pixels of each supervoxel lie: horizontal runs, so that nobody scans a cube that is mostly others."""
+"""The pixels of each supervoxel as horizontal runs, so that no bounding box of mostly other pixels is scanned."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,8 @@ def find_runs(ids: Int32) -> Runs:
     first = np.zeros(int(ids.max()) + 2, np.int64)
     _count(flat, first)
     first = np.cumsum(first)
-    rows, spans = np.empty(first[-1], np.int32), np.empty((first[-1], 2), np.int32)
+    rows = np.empty(first[-1], np.int32)
+    spans = np.empty((first[-1], 2), np.int32)
     _fill(flat, first[:-1].copy(), rows, spans)
     return Runs(first, rows, spans)
 
@@ -57,6 +58,8 @@ def _fill(flat, place, rows, spans):  # type: ignore[no-untyped-def]
         for x in range(1, width + 1):
             if x == width or flat[row, x] != flat[row, x0]:
                 k = place[flat[row, x0]]
-                rows[k], spans[k, 0], spans[k, 1] = row, x0, x
+                rows[k] = row
+                spans[k, 0] = x0
+                spans[k, 1] = x
                 place[flat[row, x0]] += 1
                 x0 = x

@@ -1,4 +1,4 @@
-"""Video to supervoxels: whole clips with their hierarchy, long ones window by window."""
+"""Segment a video into supervoxels: whole clips with their hierarchy, long videos window by window."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Hierarchy:
         return self.window.tree.count_below(level_price(level, self.reduce))
 
     def cut(self, n: int) -> Supervoxels:
-        """Exactly n supervoxels, or as many as the leaves where they are fewer."""
+        """Exactly n supervoxels, or as many as there are leaves if these are fewer."""
         _check_positive("n", n)
         small = self.window.tree.cut(n)[self.window.leaf_ids]
         builder = GraphBuilder(self.size, self.reduce)
@@ -53,7 +53,7 @@ class Hierarchy:
 
 
 def build_hierarchy(frames: UInt8, tier: str = "quality", threads: int = 1) -> Hierarchy:
-    """Every partition of frames (T, H, W, 3), 8-bit RGB.
+    """The hierarchy of all partitions of frames (T, H, W, 3), 8-bit RGB.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def segment(frames: UInt8, n: int = 1000, tier: str = "quality", threads: int = 
 class Segmenter:
     """Supervoxels of a long video, window by window, in memory that does not grow with its length.
 
-    A window sees the last frames of the one before, whose leaves are already in a supervoxel (Xu, Xiong and Corso,
-    Streaming hierarchical video segmentation, ECCV 2012). New leaves may join them and so carry their ids on; leaves of
-    two supervoxels never merge, so that what was given out before stays true.
+    A window includes the last frames of the one before, whose leaves already belong to supervoxels (Xu, Xiong and
+    Corso, Streaming hierarchical video segmentation, ECCV 2012). New leaves may join them and so continue their ids.
+    Leaves of two supervoxels never merge, so that ids that were returned before stay valid.
 
     Parameters
     ----------
@@ -110,9 +110,14 @@ class Segmenter:
         level: int | None = None,
         advance: Callable[[int], None] = lambda _: None,
     ) -> Int32:
-        """Ids (T, H, W) of the next frames, with `n_new` new ones, or as many as a level gives.
+        """Segment the next frames. Returns their ids, (T, H, W) int32.
 
-        `advance` is told of every few frames that are done.
+        Parameters
+        ----------
+        frames : (T, H, W, 3) uint8
+        n_new : number of new supervoxels
+        level : of the hierarchy, which decides the number of new ones instead
+        advance : called with the number of frames done, every few frames
         """
         _check_frames(frames)
         if frames.shape[1:3] != self._size:
@@ -144,17 +149,17 @@ class Segmenter:
 
 
 def usual_density(video: Video) -> int:
-    """Supervoxels a frame that suit a video: 25, or 35 for large frames; 200 where frames are half a second apart.
+    """Supervoxels per frame that suit a video: 25, or 35 for large frames; 200 if the frame gap is half a second.
 
-    Frames that are far apart have little in common, so that supervoxels are short and many.
+    Frames with a large gap have little in common, so that supervoxels are short and many.
     """
     t, h, w = video.shape
     return density_for(h * w, float(np.median(np.diff(video.times_s))) if t > 1 else 0.0)
 
 
-def density_for(n_pixels: int, apart_s: float) -> int:
-    """The same for frames of so many pixels, so many seconds apart."""
-    if apart_s >= 0.5:
+def density_for(n_pixels: int, gap_s: float) -> int:
+    """Supervoxels per frame that suit frames of n_pixels pixels with a gap of gap_s seconds; see `usual_density`."""
+    if gap_s >= 0.5:
         return 200
     return 35 if n_pixels >= 100_000 else 25
 
@@ -170,7 +175,7 @@ def _check_positive(name: str, value: int) -> None:
 
 
 def warm_up() -> None:
-    """Compile, or load from the cache, all that segmentation needs, so that no clock pays for it."""
+    """Compile all code that segmentation runs, or load it from the cache, before a clock starts."""
     frames = np.zeros((2, 100, 200, 3), np.uint8)  # large enough for the fast tier to reduce them
     segmenter = Segmenter((100, 200), "fast")
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Supervoxels on disk: ids frame by frame, so that no length of video has to fit in memory."""
+"""Write supervoxels to disk: ids frame by frame, so that long videos need not fit in memory."""
 
 import zipfile
 from contextlib import suppress
@@ -20,7 +20,7 @@ class IdsWriter:
     Parameters
     ----------
     path : the file to write
-    shape : (T, H, W), stated beforehand since the file begins with it
+    shape : (T, H, W), needed beforehand since the file begins with it
     """
 
     def __init__(self, path: Path, shape: tuple[int, int, int]) -> None:
@@ -59,14 +59,14 @@ class IdsWriter:
             )
 
     def _abandon(self) -> None:
-        """Close without finishing: on a full disk the archive would try again, and complain, when it is collected."""
+        """Close without finishing: on a full disk the archive would fail again when it is garbage-collected."""
         self._archive.fp = None
         with suppress(OSError):
             self._file.close()
 
 
 def write_graph(path: Path, graph: Graph) -> None:
-    """`graph.npz`: one array per field of `Graph`, and `key_frames`."""
+    """Write `graph.npz`: an array for each field of `Graph`, and `key_frames`."""
     fields = {name: getattr(graph, name) for name in ("edges", "contact", "sizes", "centroids", "boxes", "bins")}
     np.savez_compressed(path, **fields, key_frames=graph.key_frames)
 

@@ -1,4 +1,4 @@
-"""The two tiers: `quality` merges voxels of full size, `fast` those of reduced frames, for life under a deadline."""
+"""The two tiers: `quality` merges voxels of full size, `fast` those of reduced frames, for use under a deadline."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ __all__ = ["FAST", "TIERS", "Tier", "tier_named"]
 
 @dataclass(frozen=True)
 class Tier:
-    """How one tier treats frames.
+    """How a tier treats frames.
 
     Attributes
     ----------
     name : as on the command line
-    reduce : pixels of a frame -> side of the blocks of pixels that become one voxel
+    reduce : maps the number of pixels of a frame to the side of the blocks of pixels that become one voxel
     """
 
     name: str
@@ -23,8 +23,10 @@ class Tier:
 
 
 def _fast_reduce(n_pixels: int) -> int:
-    """3 from about 400x250 on, 2 from about 160x120 on: thumbnails have no detail to spare."""
-    return 3 if n_pixels >= 100_000 else 2 if n_pixels >= 20_000 else 1
+    """Blocks of 3 from about 400x250 pixels on, of 2 from about 160x120 on: thumbnails have no detail to spare."""
+    if n_pixels >= 100_000:
+        return 3
+    return 2 if n_pixels >= 20_000 else 1
 
 
 FAST = "fast"

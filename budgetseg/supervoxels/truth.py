@@ -10,7 +10,7 @@ __all__ = ["achievable_accuracy", "count_labels", "majority_labels"]
 
 
 def count_labels(ids: Int32, labels: UInt8, n_labels: int, labelled: Sequence[int] | None = None) -> Int64:
-    """How many labelled pixels of each class every supervoxel holds, (N, L).
+    """Number of labelled pixels of each class in every supervoxel, (N, L) int64.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def count_labels(ids: Int32, labels: UInt8, n_labels: int, labelled: Sequence[in
 
 
 def majority_labels(counts: Int64) -> UInt8:
-    """Most frequent class of each supervoxel, (N,), the lower of equal ones; `IGNORE` where nothing is labelled."""
+    """Most frequent class of each supervoxel, (N,), of equal ones the lower; `IGNORE` if no pixel is labelled."""
     majority: UInt8 = counts.argmax(axis=1).astype(np.uint8)
     majority[counts.sum(axis=1) == 0] = IGNORE
     return majority
 
 
 def achievable_accuracy(counts: Int64) -> float:
-    """Share of labelled pixels that are right when every supervoxel has its majority label (ASA)."""
+    """Share of labelled pixels that are right if every supervoxel has its majority label (ASA)."""
     return float(counts.max(axis=1).sum() / max(counts.sum(), 1))

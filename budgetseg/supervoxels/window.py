@@ -1,4 +1,4 @@
-"""One window of a video: frames in, a tree of merges out."""
+"""Segment a window of a video: frames in, a tree of merges out."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from budgetseg.types import Float32, Int32, Int64, UInt8
 __all__ = ["Slab", "Window", "enlarge", "segment_window"]
 
 BLOCK = (8, 64, 160)
-"""Largest block of voxels, (t, y, x), in which leaves are merged at a time."""
+"""Largest block of voxels, (t, y, x), in which leaves are merged at a time; blocks of this size fit in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,18 @@ def segment_window(
     threads: int = 1,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Window:
-    """Leaves and merges of frames (T, H, W, 3), which `before` precedes; the same for any number of threads.
+    """Leaves and merges of frames; the same for any number of threads.
 
-    `advance` is told of every few frames that are done.
+    Parameters
+    ----------
+    frames : (T, H, W, 3) uint8
+    reduce : side of the blocks of pixels that become one voxel
+    before : the last slab of the window before; None for the first window
+    threads : to use
+    advance : called with the number of frames done, every few frames
     """
-    starts, slabs = range(0, len(frames), BLOCK[0]), []
+    starts = range(0, len(frames), BLOCK[0])
+    slabs = []
     with ThreadPoolExecutor(threads) as pool:
         for slab in pool.map(lambda t: _grow_slab(frames[t : t + BLOCK[0]], reduce), starts):
             slabs.append(slab)
@@ -74,8 +81,10 @@ def segment_window(
 
 def _grow_slab(frames: UInt8, reduce: int) -> Slab:
     planes = feature_planes(frames, reduce)
-    ids, n = np.empty((len(planes), *planes.shape[2:]), np.int32), 0
-    all_rows, all_columns = _spans(planes.shape[2], BLOCK[1]), _spans(planes.shape[3], BLOCK[2])
+    ids = np.empty((len(planes), *planes.shape[2:]), np.int32)
+    n = 0
+    all_rows = _spans(planes.shape[2], BLOCK[1])
+    all_columns = _spans(planes.shape[3], BLOCK[2])
     joints: Joints = []
     for rows in all_rows:
         for columns in all_columns:
@@ -114,18 +123,19 @@ Joints = list[tuple[Int32, Int64 | Float32]]
 
 
 def _joined(joints: Joints) -> tuple[Int32, Float32]:
-    """All pairs and contacts; a pair occurs once, since a leaf lies in one block, and two blocks meet at one seam."""
+    """All pairs and contacts. A pair occurs once, since a leaf lies in one block, and two blocks meet at one seam."""
     return np.concatenate([pairs for pairs, _ in joints]), np.concatenate([c for _, c in joints]).astype(np.float32)
 
 
 def _touch(before: Int32, after: Int32) -> tuple[Int32, Int64]:
     """Pairs and contact of the voxels on either side of a seam, two (m, n) planes."""
-    before, after = np.ascontiguousarray(before), np.ascontiguousarray(after)
+    before = np.ascontiguousarray(before)
+    after = np.ascontiguousarray(after)
     return faces_between(before, after, *_unit_cells(before[None]))
 
 
 def _unit_cells(ids: Int32) -> tuple[Int64, Int64]:
-    """Heights and widths of voxels that count as 1."""
+    """Heights and widths, all 1, of the voxels of ids (t, h, w)."""
     return np.ones(ids.shape[1], np.int64), np.ones(ids.shape[2], np.int64)
 
 
@@ -149,7 +159,8 @@ def _repeat(ids, reduce, out):  # type: ignore[no-untyped-def]
     n_frames, height, width = out.shape
     for t in range(n_frames):
         for y in range(0, height, reduce):
-            row, x = out[t, y], 0
+            row = out[t, y]
+            x = 0
             for region in ids[t, y // reduce]:
                 for _ in range(min(reduce, width - x)):
                     row[x] = region

@@ -1,1 +1,1 @@
-"""Time and what it is spent on: clocks, prices, the ledger. Nothing else reads the system's clock."""
+"""Time, and how it is spent: clocks, prices, the ledger. No other package reads the system's clock."""

@@ -1,8 +1,8 @@
-"""Clocks: the seconds since a run began. A run knows no other time.
+"""Clocks count the seconds since a run began. A run uses no other time.
 
 WallClock     the system's clock
-CostClock     the sum of the prices of what was done: a simulated run
-ManualClock   moved by hand: tests
+CostClock     for simulated runs: the sum of the predicted seconds of all work
+ManualClock   for tests: moved by hand
 """
 
 import time
@@ -18,7 +18,7 @@ class Clock(ABC):
     """Seconds since a run began, without those in which the clock was paused."""
 
     is_simulated: bool = False
-    """Whether time passes by what work is said to cost. Such runs are decided by one thread, so that they repeat."""
+    """Whether time passes by predicted costs. Such runs use one thread, so that they can be repeated exactly."""
 
     def __init__(self) -> None:
         self._paused_s = 0.0
@@ -36,9 +36,9 @@ class Clock(ABC):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """A block that does not count: the clock runs in it, and goes on after it from where the block began.
+        """A block whose time does not count: the clock runs in it, and continues after it from where the block began.
 
-        Blocks may lie in each other, or in several threads: what they have in common is left out once.
+        Blocks may be nested or in several threads; time that they have in common is left out once.
         """
         with self._pause_lock:
             if self._n_pauses == 0:
@@ -53,15 +53,15 @@ class Clock(ABC):
                     self._paused_s += self._read_s() - self._pause_began_s
 
     def charge(self, seconds: float) -> None:  # noqa: B027 - real clocks run by themselves
-        """Let work of this price pass; only a simulated clock heeds it."""
+        """Add the predicted seconds of some work to a simulated clock; other clocks ignore it."""
 
     def wait(self, event: Event, seconds: float) -> bool:
-        """Wait for an event, at most so many seconds; whether it was set."""
+        """Wait for an event, for `seconds` at most. Returns whether it was set."""
         return event.wait(seconds)
 
 
 class WallClock(Clock):
-    """The system's clock, started when it is made."""
+    """The system's clock; it starts when it is created."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class WallClock(Clock):
 
 
 class CostClock(Clock):
-    """The sum of all prices that were charged, however fast the machine is."""
+    """The sum of all seconds that were charged; it does not depend on the machine."""
 
     is_simulated = True
 
@@ -85,7 +85,7 @@ class CostClock(Clock):
         return self._spent_s
 
     def charge(self, seconds: float) -> None:
-        """Let work of this price pass."""
+        """Add the predicted seconds of some work."""
         with self._lock:
             self._spent_s += seconds
 
@@ -93,7 +93,7 @@ class CostClock(Clock):
 class ManualClock(Clock):
     """A clock for tests: `advance` moves it, from any thread."""
 
-    POLL_S = 1e-3  # real seconds between two looks at a waiting event; long enough for other threads to go on
+    POLL_S = 1e-3  # real seconds for which `wait` waits for an event; long enough for other threads to continue
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,20 +104,20 @@ class ManualClock(Clock):
         return self._now_s
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock forward."""
         with self._lock:
             self._now_s += seconds
 
-    def wait(self, event: Event, seconds: float) -> bool:  # noqa: ARG002 - whoever waits looks at the clock again
-        """Wait a moment: this clock may have been moved."""
+    def wait(self, event: Event, seconds: float) -> bool:  # noqa: ARG002 - callers read the clock again
+        """Wait a moment of real time, in which another thread may move the clock. Returns whether the event was set."""
         return event.wait(self.POLL_S)
 
 
 def thread_s() -> float:
-    """CPU seconds of the calling thread: what other programs do is not counted."""
+    """CPU seconds of the calling thread, which do not depend on other programs."""
     return time.thread_time()
 
 
 def process_s() -> float:
-    """CPU seconds of this process, all threads."""
+    """CPU seconds of all threads of this process."""
     return time.process_time()

@@ -1,4 +1,4 @@
-"""Work that takes long can be cut off when its time is up."""
+"""Deadlines, and cutting off long work when its time is up."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -13,17 +13,17 @@ __all__ = ["Cuttable", "Deadline", "LateError", "cutting_off"]
 
 
 class LateError(Exception):
-    """Time is up, and something is still to be made."""
+    """Time was up before something was finished."""
 
 
 @dataclass(eq=False)
 class Deadline:
-    """A moment that work must end at; it can be moved.
+    """The moment at which work must end; it can be moved.
 
     Attributes
     ----------
-    clock : that it is counted by
-    at_s : seconds of the clock; infinity for no bound
+    clock : measures it
+    at_s : the moment, in seconds of the clock; infinity for no bound
     """
 
     clock: Clock
@@ -35,10 +35,10 @@ class Deadline:
 
 
 class Cuttable(Protocol):
-    """Something that works, in this thread or in others, and can be told to stop."""
+    """Something whose work, in any thread, can be stopped."""
 
     def cut_off(self) -> None:
-        """Let every call that is under way end with LateError, soon."""
+        """Make every call that is under way end soon, with LateError."""
 
 
 @contextmanager
@@ -49,14 +49,15 @@ def cutting_off(
     shortest_s: float = 1e-3,
     longest_s: float = 1.0,
 ) -> Iterator[None]:
-    """Cut off what is under way in the block as soon as `left_s` is 0.
+    """Cut off work that is under way in the block as soon as `left_s` returns 0.
 
     Parameters
     ----------
-    workers : told to stop
-    left_s : seconds left, by the clock
-    clock : waited by
-    shortest_s, longest_s : bounds of the wait between two looks at `left_s`; time may run out sooner than it said
+    workers : stopped when time is up
+    left_s : returns the seconds left, by the clock
+    clock : that is waited by
+    shortest_s, longest_s : bounds, in seconds, of the wait between two calls of `left_s`, since time may run out sooner
+        than it returned
     """
     over = Event()
 

@@ -1,4 +1,4 @@
-"""What a run planned to spend, and what it spent: `ledger.json`."""
+"""The ledger: how much time a run planned to spend and has spent, on what. It is written to `ledger.json`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,12 +14,12 @@ __all__ = ["Account", "Entry", "Ledger"]
 
 @dataclass
 class Entry:
-    """One stage, or one source.
+    """The time of a stage, or of a source.
 
     Attributes
     ----------
-    planned_s, spent_s : seconds predicted and used
-    count : how often
+    planned_s, spent_s : seconds predicted and spent
+    count : number of times
     """
 
     planned_s: float = 0.0
@@ -27,7 +27,7 @@ class Entry:
     count: int = 0
 
     def merge(self, other: "Entry") -> None:
-        """Add all of another entry."""
+        """Add the seconds and the count of another entry."""
         self.planned_s += other.planned_s
         self.spent_s += other.spent_s
         self.count += other.count
@@ -35,19 +35,19 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """The account of a run at one budget; it only grows.
+    """The time of a run at one budget. Entries are only ever added.
 
     Attributes
     ----------
-    budget_s : what the user gave; None for no bound
-    scope : `total`, all from the first frame read to labels ready, or `descriptors`
-    spent_s : what of it was used, by that scope
-    stages : decoding, supervoxels, painting and so on by name, in the order in which they first ran
-    sources : networks or descriptors by name; seconds are of the threads that ran them
+    budget_s : seconds that the user gave; None for no bound
+    scope : what the budget counts: `total`, from the first frame read to labels ready, or `descriptors` alone
+    spent_s : seconds of the budget that were spent
+    stages : decoding, supervoxels, painting and so on, by name, in the order in which they first ran
+    sources : networks or descriptors, by name; seconds are summed over threads
     decisions, cache_hits, cache_misses : counts
-    work_left : whether more time would have been spent
-    next_s : seconds that had to be left for the smallest piece of work that was not begun; 0 where there is none
-    notes : what was given up or dropped, a line each
+    work_left : whether more time could have been used
+    next_s : seconds needed for the smallest piece of work that was not begun; 0 if all was done
+    notes : lines for the user on what was given up or dropped
     """
 
     budget_s: float | None
@@ -73,24 +73,24 @@ class Ledger:
         return sum(entry.spent_s for entry in list(self.sources.values()))  # other threads may write
 
     def note(self, line: str) -> None:
-        """Tell the user once."""
+        """Add a line for the user, unless it is there already."""
         if line not in self.notes:
             self.notes.append(line)
 
     def book_stage(self, name: str, planned_s: float, spent_s: float, count: int = 1) -> None:
-        """Write down a stage."""
+        """Add the seconds of a stage."""
         self.stages.setdefault(name, Entry()).merge(Entry(planned_s, spent_s, count))
 
     def book_source(self, name: str, planned_s: float, spent_s: float, count: int = 1) -> None:
-        """Write down actions with one source."""
+        """Add the seconds of actions with one source."""
         self.sources.setdefault(name, Entry()).merge(Entry(planned_s, spent_s, count))
 
     def plus(self, other: "Ledger") -> "Ledger":
-        """Both accounts in one; budget and scope are this one's."""
+        """A ledger with the time of both; budget and scope are those of this one."""
         whole = deepcopy(self)
-        for mine, others in ((whole.stages, other.stages), (whole.sources, other.sources)):
-            for name, entry in others.items():
-                mine.setdefault(name, Entry()).merge(entry)
+        for entries, added in ((whole.stages, other.stages), (whole.sources, other.sources)):
+            for name, entry in added.items():
+                entries.setdefault(name, Entry()).merge(entry)
         whole.spent_s += other.spent_s
         whole.decisions += other.decisions
         whole.cache_hits += other.cache_hits
@@ -102,20 +102,20 @@ class Ledger:
         return whole
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The ledger as JSON values."""
         return {**asdict(self), "overrun_s": self.overrun_s}
 
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """A clock, the prices to plan by, and the ledger to write to: what every stage of a run needs.
+    """What every stage of a run needs to account for its time: a clock, prices, and a ledger.
 
     Attributes
     ----------
     clock : of the run
-    prices : what work costs on this machine, learned from every stage
-    ledger : of the window at hand
-    stopped : whether the user wants labels now; what reads or computes for long asks
+    prices : what work costs on this machine; every stage updates them
+    ledger : of the present window
+    stopped : returns whether the user wants labels now; work that takes long asks it
     """
 
     clock: Clock
@@ -124,12 +124,19 @@ class Account:
     stopped: Callable[[], bool] = lambda: False
 
     def predict_s(self, key: str, work: float) -> float:
-        """Seconds that so much work will take."""
+        """Predicted seconds of an amount of work."""
         return self.prices.predict(key, work)
 
     @contextmanager
     def stage(self, name: str, work: float, key: str | None = None) -> Iterator[None]:
-        """Time a block, write it down and learn its price; `key` is what it is priced by, if not by its name."""
+        """Time a block as a stage: add it to the ledger, and update its price.
+
+        Parameters
+        ----------
+        name : of the stage in the ledger
+        work : amount of work, in the unit of its price
+        key : name of its price, if that is another one
+        """
         self.prices.look()
         began_s = self.clock.now_s()
         yield
@@ -137,7 +144,7 @@ class Account:
         self.book(name, work, self.clock.now_s() - began_s, key)
 
     def book(self, name: str, work: float, spent_s: float, key: str | None = None) -> None:
-        """Write down a stage that did so much work in so many seconds, and learn its price."""
+        """Add a stage that did `work` in `spent_s` seconds to the ledger, and update its price."""
         self.ledger.book_stage(name, self.prices.predict(key or name, work), spent_s)
         self.prices.look()
         self.prices.observe_stage(key or name, work, spent_s)

@@ -1,4 +1,4 @@
-"""What a run keeps back so that labels are ready when the budget ends: every safety factor, in one place."""
+"""Safety margins: what a run keeps back of a budget so that labels are ready in time. All are in this one class."""
 
 from dataclasses import dataclass
 
@@ -11,18 +11,18 @@ class Margins:
 
     Attributes
     ----------
-    finish : factor on the predicted seconds of the end, from the last action to labels ready; the end cannot be cut off
-    action : factor on the predicted seconds of an action; one that is cut off is lost
-    share : share of the budget that is kept back for what nothing predicts
-    seconds : seconds that are kept back on top
-    waiting_s : seconds kept back on top where other programs always have the core first: a few of their time slices
-    waiting_share : share of the budget that this may be at most
+    finish : factor on the predicted seconds from the last action to labels ready, which cannot be cut off
+    action : factor on the predicted seconds of an action; an action that is cut off is lost
+    share : share of the budget that is kept back for work that nothing predicts
+    seconds : seconds that are kept back in addition
+    waiting_s : seconds kept back in addition if other programs always have the core first: a few of their time slices
+    waiting_share : largest share of the budget that these may be
     glance : share of the smallest budget in which one place of every window is asked about before any window is
-        labelled, so that windows that come late have labels of their content; `bench wait` and tests of stopped runs
-    glances : windows that are looked at so, at most: each keeps a prediction in memory
-    first : times its price that the first action of a run may take once the user has stopped that run
-    decode_doubt : the price of decoding may be so many times too high, since it was learned while others used the
-        machine: where nothing would fit by it, reading is tried nevertheless
+        labelled, so that windows that come late have labels of their content
+    glances : number of windows that are looked at so, at most: each keeps a prediction in memory
+    first : times its price that the first action of a window may take after the user has stopped the run
+    decode_doubt : the stored price of decoding may be this many times too high, if it was learned while others used the
+        machine; if nothing would fit by it, reading is tried nevertheless
     """
 
     finish: float = 1.15
@@ -37,7 +37,13 @@ class Margins:
     decode_doubt: float = 4.0
 
     def reserve_s(self, budget_s: float, waiting: float) -> float:
-        """Seconds of a budget that are kept back, where the process waits such a share of its time for a core."""
+        """Seconds of a budget that are kept back.
+
+        Parameters
+        ----------
+        budget_s : the budget
+        waiting : share of its time that the process waits for a core, 0 to 1
+        """
         if budget_s == float("inf"):
             return 0.0
         return self.share * budget_s + self.seconds + min(waiting * self.waiting_s, self.waiting_share * budget_s)

@@ -1,8 +1,8 @@
-"""What work costs on this machine: seconds by name and amount of work, learned from what it did cost.
+"""Prices: predicted seconds by name and amount of work, learned from measurements on this machine.
 
 Two kinds of work are priced. A *stage* is long and rare (decoding, painting, a network on a frame): it has a rate,
-seconds = b · work, and the last few times count. A *call* is short and frequent (a descriptor of a supervoxel): it has
-a line, seconds = a + b · work, fitted to the last hundred calls. Both are prices of an idle machine. How busy it is now
+seconds = b · work, from the last few times. A *call* is short and frequent (a descriptor of a supervoxel): it has a
+line, seconds = a + b · work, fitted to the last hundred calls. Both are prices of an idle machine. How busy it is now
 is one factor on all of them, the slowdown.
 """
 
@@ -28,11 +28,11 @@ __all__ = ["Learning", "Prices"]
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 1  # of the file; also when some work is counted in other units: old prices would not fit
+FORMAT = 1  # of the file; it also changes when work is counted in other units, since old prices would not fit
 FILE = "prices.json"
 
-# A line, as compiled code sees it: a and b, the number of calls, their fading sums by least squares on relative errors,
-# the most work of a call, the mean relative error.
+# A line as compiled code uses it: a and b, the number of calls, their fading sums for least squares on relative errors,
+# the largest work of a call, the mean relative error.
 FIELDS = ("a", "b", "n", "ones", "works", "squares", "seconds", "products", "most", "error")
 A, B, N, ONES, WORKS, SQUARES, SECONDS, PRODUCTS, MOST, ERROR = range(10)
 
@@ -41,18 +41,20 @@ Work = TypeVar("Work", float, Float64)
 
 @dataclass(frozen=True)
 class Learning:
-    """How prices follow what is measured.
+    """How prices follow measurements.
 
     Attributes
     ----------
     stage_weight : weight of the last time of a stage; the earlier ones share the rest, since a run has only a few
-    freed_weight, freed_times : the weight where a stage took so many times less than known: its price was learned while
-        other programs used the machine, which the slowdown explains in part only
-    call_kept : what is left of the weight of a call when the next one comes: about the last hundred count
-    enough, tolerated : calls at least, and mean relative error at most, of a line that can be relied on
-    outlier, first_outlier : times more or less than predicted that are clipped: by a line to rely on, and by any other
-    beyond : times the most work so far, from which on a line knows nothing and nothing is an outlier
-    least_s : seconds below which calls differ by the clock alone
+    freed_weight, freed_times : weight if a stage took this many times less than its price, which was then learned while
+        other programs used the machine; the slowdown explains that only in part
+    call_kept : share of the weight of earlier calls that is kept at each new one: about the last hundred count
+    enough, tolerated : calls, at least, and mean relative error, at most, of a reliable line
+    outlier, first_outlier : calls are clipped to this many times more or less than predicted, by a reliable line and by
+        any other
+    beyond : calls with more than this many times the largest work so far are not clipped, since the line cannot predict
+        them
+    least_s : seconds below which calls differ only by the resolution of the clock
     """
 
     stage_weight: float = 0.35
@@ -72,14 +74,14 @@ class Prices:
 
     Parameters
     ----------
-    rates : of stages, seconds a unit of work
-    lines : of calls, as `FIELDS`
-    frozen : whether nothing is learned, and the slowdown stays 1: such runs repeat
-    learning : how fast they follow
+    rates : of stages by name, seconds per unit of work
+    lines : of calls by name, arrays as `FIELDS`
+    frozen : whether nothing is learned and the slowdown stays 1, so that runs can be repeated exactly
+    learning : how fast prices follow measurements; None for the default
 
     Attributes
     ----------
-    slowdown : how much slower than its prices everything is now
+    slowdown : how much slower than its prices all work is now
     """
 
     def __init__(
@@ -94,9 +96,17 @@ class Prices:
         self._rates = dict(rates or {})
         self._lines = dict(lines or {})
         self._learning = learning or Learning()
-        how = self._learning
-        self._how = np.array(
-            [how.call_kept, how.enough, how.tolerated, how.outlier, how.first_outlier, how.beyond, how.least_s]
+        calls = self._learning
+        self._call_settings = np.array(
+            [
+                calls.call_kept,
+                calls.enough,
+                calls.tolerated,
+                calls.outlier,
+                calls.first_outlier,
+                calls.beyond,
+                calls.least_s,
+            ]
         )
         self._lock = Lock()
 
@@ -104,18 +114,18 @@ class Prices:
         return name in self._rates or name in self._lines
 
     def predict(self, name: str, work: float) -> float:
-        """Seconds that so much work will take on this machine, as busy as it is; 0 for what was never seen."""
+        """Predicted seconds of an amount of work on this machine, as busy as it is now; 0 without a price."""
         return self.slowdown.factor * self.usual(name, work)
 
     def usual(self, name: str, work: Work) -> Work:
-        """Seconds on an idle machine, of one amount of work or of an array of them; 0 for what was never seen."""
+        """Predicted seconds of an amount of work, or of an array of them, on an idle machine; 0 without a price."""
         line = self._lines.get(name)
         if line is not None:
             return line.item(A) + line.item(B) * work
         return self._rates.get(name, 0.0) * work
 
     def observe_stage(self, name: str, work: float, seconds: float) -> None:
-        """Learn from one run of a stage."""
+        """Update the rate of a stage that did `work` in `seconds`."""
         if self.frozen:
             return
         rate = max(seconds / self.slowdown.factor, self._learning.least_s) / max(work, 1.0)
@@ -126,30 +136,30 @@ class Prices:
         self._rates[name] = math.exp((1 - weight) * math.log(before) + weight * math.log(rate))
 
     def observe_calls(self, name: str, work: float, seconds: float, n: int = 1) -> None:
-        """Learn from n calls, of so much work and seconds each, in the mean."""
+        """Update the line of a call by n calls with a mean of `work` and `seconds` each."""
         if self.frozen or n < 1:
             return
         with self._lock:
             line = self._lines.get(name)
             if line is None:
                 line = self._lines[name] = np.zeros(len(FIELDS))
-            _learn(line, float(work), float(seconds) / self.slowdown.factor, self._how)
+            _learn(line, float(work), float(seconds) / self.slowdown.factor, self._call_settings)
 
     def look(self) -> None:
-        """Find out how busy the machine is, by the calling thread."""
+        """Measure how busy the machine is, by the calling thread."""
         if not self.frozen:
             self.slowdown.look()
 
     def forget_calls(self, other: "Prices") -> None:
-        """Take the lines of calls from other prices, as they are there."""
+        """Replace the lines of all calls by copies of those of other prices."""
         self._lines = {name: line.copy() for name, line in other._lines.items()}
 
     def freeze(self) -> "Prices":
-        """The same prices, from which nothing is learned."""
+        """A copy of these prices that learns nothing."""
         return Prices(self._rates, {name: line.copy() for name, line in self._lines.items()}, frozen=True)
 
     def save(self, folder: Path | None = None) -> None:
-        """Keep what was learned for the next run, where there is a place to keep it: the cache if none is given."""
+        """Save prices for later runs, in the cache if no folder is given; nothing if the folder cannot be written."""
         with self._lock:
             lines = {name: dict(zip(FIELDS, line.tolist(), strict=True)) for name, line in sorted(self._lines.items())}
         stored = {"format": FORMAT, "cpu": cpu_model(), "stages": self._rates, "calls": lines}
@@ -158,18 +168,18 @@ class Prices:
 
     @classmethod
     def load(cls, folder: Path | None = None) -> "Prices":
-        """What was learned on this machine; nothing where the file is missing, damaged or from another machine."""
+        """Load the prices of this machine; empty ones if the file is missing, damaged or from another machine."""
         path = (folder or cache_folder()) / FILE
         try:
             stored = json.loads(path.read_text())
             rates = {str(name): float(rate) for name, rate in stored["stages"].items()}
             lines = {str(name): _read_line(line) for name, line in stored["calls"].items()}
-            sound = all(0 < rate < math.inf for rate in rates.values())
-            if sound and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
+            is_valid = all(0 < rate < math.inf for rate in rates.values())
+            if is_valid and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
                 _log.info("%d prices from %s", len(rates) + len(lines), path)
                 return cls(rates, lines)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            pass  # measured again in seconds
+            pass  # they are measured again in seconds
         _log.info("no prices of this machine in %s", path)
         return cls()
 
@@ -181,9 +191,9 @@ def _read_line(stored: dict[str, float]) -> Float64:
 
 
 @njit(cache=True, nogil=True)
-def _learn(line, work, seconds, how):  # type: ignore[no-untyped-def]
-    """Add a call to a line, and fit it again; `how` are the fields of `Learning` for calls."""
-    kept, enough, tolerated, outlier, first_outlier, beyond, least_s = how
+def _learn(line, work, seconds, settings):  # type: ignore[no-untyped-def]
+    """Add a call to a line, and fit it again; `settings` are the fields of `Learning` for calls."""
+    kept, enough, tolerated, outlier, first_outlier, beyond, least_s = settings
     predicted = line[A] + line[B] * work
     error = min(abs(seconds - predicted) / max(predicted, least_s), 1.0)
     scale = seconds
@@ -191,7 +201,7 @@ def _learn(line, work, seconds, how):  # type: ignore[no-untyped-def]
         is_reliable = line[N] >= enough and line[ERROR] <= tolerated
         limit = outlier if is_reliable else first_outlier
         seconds = min(max(seconds, predicted / limit), max(predicted, least_s) * limit)
-        # Of a line that is much too high, errors would hardly count.
+        # If the line is much too high, errors relative to it would hardly count.
         scale = predicted if seconds >= predicted / outlier else seconds
     scale = 1 / max(scale, least_s) ** 2
     line[ONES : PRODUCTS + 1] *= kept
@@ -208,10 +218,10 @@ def _learn(line, work, seconds, how):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _fit(line):  # type: ignore[no-untyped-def]
-    """A and b, neither below zero."""
+    """Fit a and b of a line by weighted least squares, neither below zero."""
     spread = line[ONES] * line[SQUARES] - line[WORKS] ** 2
     slope = line[ONES] * line[PRODUCTS] - line[WORKS] * line[SECONDS]
     if spread <= 1e-6 * line[ONES] * line[SQUARES] or slope < 0:
-        return line[SECONDS] / line[ONES], 0.0  # one amount of work, or noise: the mean
+        return line[SECONDS] / line[ONES], 0.0  # all calls have one amount of work, or noise hides the slope: the mean
     a = (line[SECONDS] - slope / spread * line[WORKS]) / line[ONES]
     return (a, slope / spread) if a >= 0 else (0.0, line[PRODUCTS] / line[SQUARES])

@@ -1,4 +1,4 @@
-"""How much slower than alone this process runs, as the kernel counts it."""
+"""The slowdown: how much slower this process runs than it would alone, measured by the kernel's counts."""
 
 import threading
 from contextlib import suppress
@@ -8,12 +8,12 @@ __all__ = ["Slowdown"]
 
 
 class Slowdown:
-    """Seconds that pass for each second of computing, lately; 1 on an idle machine, and where the kernel tells nothing.
+    """Recent seconds per second of computing; 1 on an idle machine, and on systems whose kernel has no counts.
 
     Parameters
     ----------
     counts : file with the nanoseconds that the calling thread computed, and waited for a core (Linux)
-    memory_s : seconds of computing and waiting that count; what lies further back fades
+    memory_s : seconds of computing and waiting that count; older ones fade
 
     Attributes
     ----------
@@ -34,11 +34,16 @@ class Slowdown:
         return 1 - 1 / self.factor
 
     def look(self) -> None:
-        """Take in what has happened to the calling thread since it looked last."""
+        """Read the kernel's counts of the calling thread, and update the factor by what changed since the last call."""
         with suppress(OSError, ValueError):
             computed_ns, waited_ns, _ = map(int, self._counts.read_text().split())
-            now = threading.get_native_id(), computed_ns / 1e9, waited_ns / 1e9  # other numbers are given again soon
-            before, self._before = self._before, now
+            now = (
+                threading.get_native_id(),
+                computed_ns / 1e9,
+                waited_ns / 1e9,
+            )  # get_ident() is reused soon
+            before = self._before
+            self._before = now
             if before is not None and before[0] == now[0]:
                 self._add(now[1] - before[1], now[2] - before[2])
 
@@ -46,5 +51,5 @@ class Slowdown:
         kept = self._memory_s / (self._memory_s + computed_s + waited_s)
         self._computed_s = kept * self._computed_s + computed_s
         self._waited_s = kept * self._waited_s + waited_s
-        # A moment alone tells little: it counts as time in which nobody was in the way.
+        # A single moment is little evidence: a tenth of the memory counts as time in which no other program ran.
         self.factor = 1 + self._waited_s / (self._computed_s + 0.1 * self._memory_s)

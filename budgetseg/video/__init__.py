@@ -1,4 +1,4 @@
-"""Read any container or image folder; write label PNGs and overlay videos."""
+"""Read video files and image folders; write label PNGs and overlay videos."""
 
 from budgetseg.video.core import Frame
 from budgetseg.video.draw import blend, mark_boundaries

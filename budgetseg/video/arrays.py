@@ -1,4 +1,4 @@
-"""Frames that are in memory already."""
+"""Frames in memory as a clip."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class ArrayClip:
     Attributes
     ----------
     pixels : (T, H, W, 3) uint8, RGB
-    rate : frames a second
+    rate : frames per second
     name : for tables and file names
     """
 
@@ -27,7 +27,7 @@ class ArrayClip:
 
     @property
     def path(self) -> Path:
-        """A name in the place of a file."""
+        """A path made of the name, since there is no file."""
         return Path(f"{self.name}.array")
 
     @property
@@ -42,16 +42,16 @@ class ArrayClip:
 
     @property
     def n_frames(self) -> int:
-        """How many frames there are."""
+        """Number of frames."""
         return len(self.pixels)
 
     @property
     def stems(self) -> None:
-        """Frames in memory have no file names."""
+        """None: frames in memory have no file names."""
         return
 
     def count(self) -> int:
-        """How many frames there are."""
+        """Number of frames."""
         return len(self.pixels)
 
     def frames(self, span: Span) -> Iterator[Frame]:

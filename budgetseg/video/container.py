@@ -1,4 +1,4 @@
-"""Frames of a video file, through libav: lazy, upright, numbered exactly."""
+"""Frames of a video file, decoded by libav on demand, upright, with exact numbers."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -33,15 +33,16 @@ from budgetseg.video.libav import (
 
 __all__ = ["Container", "open_container"]
 
-_AVI, _Y4M = "avi", "yuv4mpegpipe"
+_AVI = "avi"
+_Y4M = "yuv4mpegpipe"
 _PACKET_IS_FRAME = INDEXED | {_AVI, _Y4M}  # others (MPEG-TS) may split a frame into its fields
 
-_WORTH_SEEKING = 24  # frames: before that, decoding from the start is as quick
-_REORDER = 64  # packets: no codec presents a frame further than this from where it is stored
+_WORTH_SEEKING = 24  # frames; to an earlier frame, decoding from the start is as fast as seeking
+_REORDER = 64  # packets; no codec presents a frame further than this from where it is stored
 
 
 class _Mark(NamedTuple):
-    """What is kept of a packet."""
+    """The properties of a packet that are needed to number frames."""
 
     pts: int | None
     dts: int | None
@@ -61,11 +62,11 @@ class Container:
     ----------
     path : the file
     size : width and height of the upright frames
-    rate : mean frames a second
-    duration_s : length, if the file says
-    n_frames : frames, if the file says
+    rate : mean frames per second
+    duration_s : length, if the file states it
+    n_frames : number of frames, if the file states it
     threads : decoding threads; None leaves the choice to libav
-    first_pts : timestamp of the first frame, or None where timestamps mean nothing (AVI has none)
+    first_pts : timestamp of the first frame; None if timestamps mean nothing (AVI has none)
     """
 
     path: Path
@@ -83,58 +84,59 @@ class Container:
 
     @property
     def stems(self) -> None:
-        """Frames of a video file have no names."""
+        """None: frames of a video file have no file names."""
         return
 
     def count(self) -> int:
-        """Frames in the file: by its own word, else by reading packets without decoding, else by decoding."""
+        """Number of frames: as the file states it, else by reading packets without decoding, else by decoding."""
         return self._counted if self.n_frames is None else self.n_frames
 
     @cached_property
     def _counted(self) -> int:
-        """By reading the file through, which is worth doing once."""
+        """Number of frames, by reading all of the file; it is kept, since reading takes long."""
         with opened(self.path) as (container, stream):
             if container.format.name in _PACKET_IS_FRAME:
                 return sum(is_shown(packet) for packet in packets(container, stream))
         return sum(1 for _ in self._checked(0))
 
     def frames(self, span: Span) -> Iterator[Frame]:
-        """Frames of `span`; VideoError where the file is damaged before its end."""
+        """Frames of `span`, in order; VideoError if the file is damaged before the end of the span."""
         reformatter = VideoReformatter()  # one for all frames: setting one up costs as much as converting a frame
         n_seen = 0
         for index, frame in self._checked(span.start):
             n_seen = index + 1
             if span.keeps(index):
                 yield Frame(index, self._time_s(index, frame), upright_rgb(frame, reformatter))
-            if span.ends_before(index + 1):  # asked before the next frame is decoded: it may be damaged
+            if span.ends_before(index + 1):  # checked before the next frame is decoded, which may be damaged
                 return
         span.check_begins(n_seen, self.path)
 
     def alone(self, enough: Callable[[], bool] = lambda: False) -> dict[int, int]:
-        """Numbers and timestamps of the frames that decode without others; none where packets do not prove them.
+        """Numbers and timestamps of the frames that decode without others; empty if packets do not prove them.
 
-        Packets are read and not decoded, until `enough` says that this takes too long.
+        Packets are read but not decoded, until `enough` returns True.
         """
         first_pts = self.first_pts
         with opened(self.path) as (container, stream):
             if not is_one_to_one(stream) or first_pts is None:
                 return {}
             marks, is_all = _marks(container, stream, enough)
-        # What is shown before the first frame that decodes is left out by the decoder, too.
+        # Frames that are shown before the first one that decodes are left out by the decoder, too.
         times = sorted(mark.pts for mark in marks if mark.is_shown and mark.pts is not None and mark.pts >= first_pts)
         if len(set(times)) < len(times) or any(mark.pts is None for mark in marks):
             return {}
-        certain = marks if is_all else marks[:-_REORDER]  # of those before, all that is shown earlier was seen
+        certain = marks if is_all else marks[:-_REORDER]  # all frames shown before these are among the packets read
         keys = {mark.pts for mark in certain if mark.is_key and mark.is_shown}
         return {number: pts for number, pts in enumerate(times) if pts in keys}
 
     def pick_alone(self, times: Mapping[int, int]) -> Iterator[Frame]:
-        """Frames of these numbers and timestamps, some of what `alone` gives; no others are decoded.
+        """Frames with these numbers and timestamps, some of those from `alone`; no others are decoded.
 
-        Those that are damaged, or turn out to need others, are left out.
+        Frames that are damaged, or turn out to need others, are left out.
         """
         numbers = {pts: number for number, pts in times.items()}
-        reformatter, left = VideoReformatter(), set(numbers)
+        reformatter = VideoReformatter()
+        left = set(numbers)
         with self._opened() as (container, stream):
             container.seek(min(numbers), stream=stream)
             for packet in packets(container, stream):
@@ -153,10 +155,10 @@ class Container:
         numbers: Mapping[int, int],
         reformatter: VideoReformatter,
     ) -> Iterator[Frame]:
-        """Frames that a packet brings out of the decoder, None for all that are in it; of damaged ones nothing."""
+        """Intact frames that the decoder returns for a packet; with None, all that are still in the decoder."""
         with suppress(FFmpegError):
             for frame in stream.decode(packet):
-                # x264 may refresh a picture in parts, and call the first of them a key frame.
+                # x264 may refresh a picture in parts, and mark the first of them as a key frame.
                 is_whole = frame.pict_type == PictureType.I and not frame.is_corrupt
                 number = None if frame.pts is None else numbers.get(frame.pts)
                 if is_whole and number is not None:
@@ -182,7 +184,7 @@ class Container:
         return float((frame.pts - self.first_pts) * frame.time_base)
 
     def _numbered(self, start: int) -> Iterator[tuple[int, VideoFrame]]:
-        """Frames with their numbers: from `start` where a seek is proven exact, else from 0."""
+        """Frames with their numbers: from `start` if a seek is proven to be exact, else from 0."""
         landmarks = self._landmarks(start) if start >= _WORTH_SEEKING else None
         if landmarks is not None:
             key_pts, start_pts = landmarks
@@ -192,15 +194,15 @@ class Container:
                 first = next(later, None)
                 if first is not None and first.pts == start_pts:
                     return enumerate(chain([first], later), start)
-            except DamagedError:  # decoding from the start will meet it too, and count the frames before it
+            except DamagedError:  # decoding from the start will find it, too, and count the frames before it
                 pass
             frames.close()
         return enumerate(self._decode())
 
     def _landmarks(self, start: int) -> tuple[int, int] | None:
-        """Timestamps of the key frame to seek to and of frame `start`; None where timestamps do not prove them.
+        """Timestamps of the key frame to seek to and of frame `start`; None if timestamps do not prove them.
 
-        Frame `start` is the one with the `start`-th lowest timestamp, which a bounded look at the packets tells.
+        Frame `start` is the one with the `start`-th lowest timestamp, which a bounded number of packets shows.
         """
         with opened(self.path) as (container, stream):
             if container.format.name not in INDEXED:
@@ -221,7 +223,7 @@ class Container:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[InputContainer, VideoStream]]:
-        """To decode with its threads."""
+        """The opened file, set to decode with its threads."""
         with opened(self.path) as (container, stream):
             stream.thread_type = "AUTO"
             stream.codec_context.thread_count = self.threads or 0
@@ -229,7 +231,7 @@ class Container:
 
 
 def _marks(container: InputContainer, stream: VideoStream, enough: Callable[[], bool]) -> tuple[list[_Mark], bool]:
-    """Of all packets up to one that cannot be read, or until it is enough; and whether these are all."""
+    """Marks of the packets up to one that cannot be read, or until `enough`; and whether these are all packets."""
     marks: list[_Mark] = []
     with suppress(FFmpegError):
         for packet in container.demux(stream):
@@ -243,7 +245,7 @@ def _marks(container: InputContainer, stream: VideoStream, enough: Callable[[], 
 
 
 def open_container(path: Path, span: Span, threads: int | None = None) -> Container:
-    """Open a video file, checked: its first frame decodes, and it is whole as far as `span` goes."""
+    """Open a video file; VideoError if its first frame does not decode, or it ends within `span`."""
     if path.stat().st_size == 0:
         raise VideoError(f"'{path}' is empty; copy or export it again")
     lacking = missing_bytes(path)
@@ -264,7 +266,7 @@ def open_container(path: Path, span: Span, threads: int | None = None) -> Contai
 
 
 def _first_frame(path: Path, container: InputContainer, stream: VideoStream) -> VideoFrame:
-    """Decode one frame: only a frame tells its rotation, and a file without one should fail at the door."""
+    """Decode the first frame, which has the rotation; VideoError for a file without any frame."""
     stream.codec_context.thread_count = 1
     try:
         frame = next(decoded(container, stream), None)
@@ -282,7 +284,7 @@ def _duration_s(container: InputContainer, stream: VideoStream) -> float | None:
 
 
 def _stated_frames(container: InputContainer, stream: VideoStream) -> int | None:
-    """Frames that the header or the index promises, less those that an edit list hides; None if neither is complete."""
+    """Number of frames by header or index, without those that an edit list hides; None if neither is complete."""
     if container.format.name == _Y4M:
         return stream.duration
     if stream.frames == 0 or stream.frames != len(stream.index_entries):
@@ -291,11 +293,12 @@ def _stated_frames(container: InputContainer, stream: VideoStream) -> int | None
 
 
 def _check_reaches(path: Path, span: Span, lacking: int) -> None:
-    """Refuse a file that is cut short, unless the part that is there holds the whole span."""
+    """Raise VideoError for a file that is cut short, unless the existing part holds the whole span."""
     try:
         n_whole, is_all = _count_whole(path)
-    except VideoError:  # nothing opens: the index was in the part that is missing
-        n_whole, is_all = 0, False
+    except VideoError:  # it does not open: the index was in the missing part
+        n_whole = 0
+        is_all = False
     if is_all or (span.end is not None and span.end <= n_whole):
         return
     remedy = f"copy it again, or set end={n_whole} to use the part that is there" if n_whole else "copy it again"
@@ -303,12 +306,12 @@ def _check_reaches(path: Path, span: Span, lacking: int) -> None:
 
 
 def _count_whole(path: Path) -> tuple[int, bool]:
-    """Frames before the first that may be missing, and whether they are all that the file promises.
+    """Number of frames before the first one that may be missing, and whether they are all that the file states.
 
-    Packets lie in decoding order: what is missing was to be shown at the decoding time of the last packet or later.
+    Packets are in decoding order: missing frames would be shown at the decoding time of the last packet or later.
     """
     with opened(path) as (container, stream):
-        # Y4M states nothing: what libav gives as its length comes from the size of the file.
+        # Y4M states no number: libav computes its length from the size of the file.
         stated = None if container.format.name == _Y4M else _stated_frames(container, stream)
         marks = [_mark(packet) for packet in packets(container, stream) if not packet.is_corrupt]
     shown = [mark for mark in marks if mark.is_shown]

@@ -1,4 +1,4 @@
-"""What every source of frames has in common: the frame, the span of frames asked for, the contract of a clip."""
+"""What all sources of frames have in common: the frame, the span of frames to read, the contract of a clip."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Span:
-    """Every `stride`-th frame from `start` up to, without, `end`; None means up to the last."""
+    """Every `stride`-th frame from `start` to before `end`; None means to the last frame."""
 
     start: int = 0
     end: int | None = None
@@ -44,12 +44,12 @@ class Span:
             raise VideoError(f"stride must be 1 or more. Got {self.stride}; 1 takes every frame, 2 every second")
 
     def check_begins(self, n_frames: int, path: Path) -> None:
-        """VideoError where the clip of `n_frames` at `path` ends before the span begins."""
+        """Raise VideoError if a clip of `n_frames` frames at `path` ends before the span begins."""
         if n_frames <= self.start:
             raise VideoError(f"'{path}' has {n_frames} frames, none from start={self.start} on; choose a lower start")
 
     def within(self, n_frames: int) -> range:
-        """Frame numbers of this span in a clip of `n_frames`."""
+        """Frame numbers of this span in a clip of `n_frames` frames."""
         return range(self.start, n_frames if self.end is None else min(self.end, n_frames), self.stride)
 
     def keeps(self, index: int) -> bool:
@@ -57,12 +57,12 @@ class Span:
         return self.start <= index and not self.ends_before(index) and (index - self.start) % self.stride == 0
 
     def ends_before(self, index: int) -> bool:
-        """Whether frame `index` and all after it lie outside."""
+        """Whether the span ends before frame `index`."""
         return self.end is not None and index >= self.end
 
 
 class Clip(Protocol):
-    """A whole file or folder of frames; what `VideoSource` takes its span from."""
+    """A whole file or folder of frames, of which a `VideoSource` gives a span."""
 
     @property
     def path(self) -> Path:
@@ -78,22 +78,22 @@ class Clip(Protocol):
 
     @property
     def rate(self) -> float:
-        """Mean frames a second."""
+        """Mean frames per second."""
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds from the first frame to the end of the last, if the file says."""
+        """Seconds from the first frame to the end of the last, if the file states it."""
 
     @property
     def n_frames(self) -> int | None:
-        """Frames in the clip, if that is known without reading it through."""
+        """Number of frames, if that is known without reading all of the clip."""
 
     @property
     def stems(self) -> tuple[str, ...] | None:
         """Name of each frame's file without its suffix, for image folders."""
 
     def count(self) -> int:
-        """Frames in the clip, reading it through if need be."""
+        """Number of frames, found by reading all of the clip if necessary."""
 
     def frames(self, span: Span) -> Iterator[Frame]:
-        """Frames of `span` in order."""
+        """Frames of `span`, in order."""

@@ -1,4 +1,4 @@
-"""Find out whether a file is shorter than it says it should be.
+"""Find out whether a file is cut short: shorter than its container states.
 
 A decoder takes the end of the file for the end of the video. But containers state their length: MP4 and QuickTime as a
 chain of boxes, AVI as RIFF chunks, Matroska and WebM as the size of the segment, Y4M as frames of one size.
@@ -14,11 +14,11 @@ __all__ = ["missing_bytes"]
 _BOXES = frozenset(
     b"ftyp styp moov moof mdat mfra sidx ssix emsg prft free skip wide uuid udta meta pnot PICT pdin".split()
 )
-_SLACK = 8  # some AVI writers count the header twice
+_SLACK = 8  # bytes by which an AVI may be shorter: some writers count the header twice
 
 
 def missing_bytes(path: Path) -> int:
-    """How many bytes the container promises beyond the end of the file; 0 if it is whole, or does not say."""
+    """Number of bytes that the container states beyond the end of the file; 0 if it is whole, or states no length."""
     with path.open("rb") as file:
         magic = file.read(12)
         stated = next((stated for is_it, stated in _FORMATS if is_it(magic)), None)
@@ -27,7 +27,7 @@ def missing_bytes(path: Path) -> int:
 
 
 def _box_end(file: BinaryIO) -> int:
-    """Where the chain of MP4 boxes ends; it stops at anything unknown, as cameras append their own data."""
+    """End of the chain of MP4 boxes; it stops at anything unknown, since cameras append data of their own."""
     end = 0
     while len(head := _at(file, end, 16)) >= 8 and head[4:8] in _BOXES:
         length = int.from_bytes(head[:4])
@@ -39,25 +39,25 @@ def _box_end(file: BinaryIO) -> int:
 
 
 def _riff_end(file: BinaryIO) -> int:
-    """Where the last RIFF chunk ends (an AVI beyond 1 GB has several)."""
+    """End of the last RIFF chunk (an AVI of more than 1 GB has several)."""
     end = 0
     while len(head := _at(file, end, 8)) == 8 and head[:4] == b"RIFF":
         length = int.from_bytes(head[4:], "little")
-        if length == 0:  # never finished by its writer, which readers forgive
+        if length == 0:  # never finished by its writer, which readers accept
             return 0
         end += 8 + length + length % 2
     return end - _SLACK
 
 
 def _segment_end(file: BinaryIO) -> int:
-    """Where the segment of a Matroska or WebM file ends."""
+    """End of the segment of a Matroska or WebM file."""
     _, header_end = _element(file, 0)
     start, end = _element(file, header_end)
     return end if _at(file, header_end, 4) == b"\x18\x53\x80\x67" and end > start else 0
 
 
 def _element(file: BinaryIO, position: int) -> tuple[int, int]:
-    """Start and end of the body of the EBML element at `position`, whose id has 4 bytes; no end: an empty body."""
+    """Start and end of the body of the EBML element at `position`, whose id has 4 bytes; empty if it states no end."""
     head = _at(file, position + 4, 8)
     if not head or head[0] == 0:
         return 0, 0
@@ -69,7 +69,7 @@ def _element(file: BinaryIO, position: int) -> tuple[int, int]:
 
 
 def _y4m_end(file: BinaryIO) -> int:
-    """Where the last Y4M frame that has begun ends."""
+    """End of the last Y4M frame that has begun."""
     header = _at(file, 0, 4096).partition(b"\n")[0] + b"\n"
     if _at(file, len(header), 6) != b"FRAME\n":
         return 0
@@ -86,7 +86,8 @@ def _y4m_frame_bytes(fields: list[str]) -> int:
     if not (layout and width.isdecimal() and height.isdecimal()):
         return 0
     w, h = int(width), int(height)
-    half_w, half_h = (w + 1) // 2, (h + 1) // 2
+    half_w = (w + 1) // 2
+    half_h = (h + 1) // 2
     chroma = {"420": half_w * half_h, "422": half_w * h, "444": w * h, "mono": 0}[layout[1]]
     return (w * h + 2 * chroma) * (2 if layout[2] else 1)
 

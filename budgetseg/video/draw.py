@@ -1,4 +1,4 @@
-"""Labels and supervoxels drawn on frames."""
+"""Draw labels and supervoxels on frames."""
 
 import cv2
 import numpy as np
@@ -7,8 +7,9 @@ from budgetseg.types import Bool, Int32, UInt8
 
 __all__ = ["blend", "boundaries", "mark_boundaries"]
 
-_ON_DARK, _ON_LIGHT = (255, 255, 0), (0, 0, 0)
-_MIDDLE = 113  # half the brightness of yellow: a line differs from what is under it by at least this much
+_ON_DARK = (255, 255, 0)
+_ON_LIGHT = (0, 0, 0)
+_MIDDLE = 113  # half the brightness of yellow: a line differs from the frame by at least this much
 
 
 def blend(frame: UInt8, labels: UInt8, colours: UInt8, opacity: float = 0.5) -> UInt8:
@@ -31,7 +32,7 @@ def blend(frame: UInt8, labels: UInt8, colours: UInt8, opacity: float = 0.5) -> 
 
 
 def boundaries(ids: Int32) -> Bool:
-    """Pixels whose right or lower neighbour has another id, (H, W)."""
+    """Whether the right or lower neighbour of each pixel has another id, (H, W) bool."""
     edge = np.zeros(ids.shape, np.bool_)
     edge[:, :-1] |= ids[:, 1:] != ids[:, :-1]
     edge[:-1] |= ids[1:] != ids[:-1]

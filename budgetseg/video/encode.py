@@ -22,13 +22,13 @@ from budgetseg.types import UInt8
 
 __all__ = ["VideoWriter"]
 
-_LOWEST_RATE = Fraction(1, 1001)  # a time lapse with longer waits plays faster than it was
-_BT709 = 1  # of the colour matrices that a stream can name
+_LOWEST_RATE = Fraction(1, 1001)  # frames per second; a time lapse with longer gaps plays faster than recorded
+_BT709 = 1  # number of the colour matrix in the stream
 _ENCODERS = {"libx264": {"crf": "22", "preset": "superfast"}, "mpeg4": {"qmin": "2", "qmax": "5"}}
 
 
 class VideoWriter:
-    """A video file that appears when the block ends well: H.264 where libav has the encoder, else MPEG-4.
+    """A video file that appears when the block ends without error: H.264 if libav has the encoder, else MPEG-4.
 
     A side of odd length gets one more row or column, a copy of the last, since colour is stored for pairs of pixels.
     MP4 files carry their index in front, so that they play before they are loaded.
@@ -37,7 +37,7 @@ class VideoWriter:
     ----------
     path : the suffix chooses the container; .mp4 plays everywhere
     size : width and height of the frames
-    rate : frames a second; 1/1001 where it is lower
+    rate : frames per second, 1/1001 at least
 
     Examples
     --------
@@ -67,13 +67,14 @@ class VideoWriter:
         if frame.shape != (height, width, 3):
             raise VideoError(f"a frame of shape {frame.shape} does not fit a video of {width}x{height}; use one size")
         picture = self._picture(frame)
-        picture.pts, picture.time_base = self.n_written, 1 / _fraction(self.rate)
+        picture.pts = self.n_written
+        picture.time_base = 1 / _fraction(self.rate)
         self._container.mux(self._stream.encode(picture))
         self.n_written += 1
 
     @contextmanager
     def _encoding(self) -> Iterator[None]:
-        """Open the file, let the block write it, finish it; `atomic_file` drops it if anything fails."""
+        """Open the file, let the block write it, and finish it; `atomic_file` removes it if anything fails."""
         with atomic_file(self.path) as part, _open(part) as self._container:
             self._stream = _add_stream(self._container, self.size, self.rate)
             self._reformatter = VideoReformatter()
@@ -83,7 +84,7 @@ class VideoWriter:
             self._container.mux(self._stream.encode())
 
     def _picture(self, frame: UInt8) -> VideoFrame:
-        """Frame as the encoder takes it: even sides, 4:2:0, in the colours that the stream names."""
+        """The frame in the encoder's format: even sides, 4:2:0, in the colour space of the stream."""
         height, width, _ = frame.shape
         if height % 2 or width % 2:
             frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), "edge")
@@ -110,7 +111,8 @@ def _add_stream(container: OutputContainer, size: tuple[int, int], rate: float) 
     name = next(name for name in _ENCODERS if _is_there(name))
     stream = container.add_stream(name, rate=_fraction(rate), options=_ENCODERS[name])
     assert isinstance(stream, VideoStream)
-    stream.width, stream.height = size[0] + size[0] % 2, size[1] + size[1] % 2
+    stream.width = size[0] + size[0] % 2
+    stream.height = size[1] + size[1] % 2
     stream.pix_fmt = "yuv420p"
     stream.colorspace = stream.color_primaries = stream.color_trc = _BT709
     stream.color_range = ColorRange.MPEG
@@ -118,7 +120,7 @@ def _add_stream(container: OutputContainer, size: tuple[int, int], rate: float) 
 
 
 def _fraction(rate: float) -> Fraction:
-    """Frames a second as containers store it: 1001 is the largest denominator in use, as in 30000/1001."""
+    """Frames per second as containers store it: 1001 is the largest denominator in use, as in 30000/1001."""
     return max(Fraction(rate).limit_denominator(1001), _LOWEST_RATE)
 
 

@@ -11,10 +11,10 @@ from budgetseg.types import Float32, UInt8
 __all__ = ["flow_reduction", "optical_flow"]
 
 LARGE = 100_000  # pixels; larger frames are reduced
-MOST = 4
-LEAST = 32  # pixels a side that DIS can do with; smaller frames are padded
+MOST = 4  # largest reduction of a side
+LEAST = 32  # smallest side, in pixels, that DIS accepts; smaller frames are padded
 
-_own = threading.local()  # DIS keeps buffers between calls, so every thread has its own
+_thread = threading.local()  # DIS keeps buffers between calls, so every thread has an estimator of its own
 
 
 def flow_reduction(height: int, width: int) -> int:
@@ -26,10 +26,10 @@ def flow_reduction(height: int, width: int) -> int:
 
 
 def optical_flow(first: UInt8, second: UInt8, fine: bool = False) -> Float32:
-    """Where the pixels of a frame (H, W, 3) go in the next one, (dx, dy) in pixels: (ceil(H/r), ceil(W/r), 2).
+    """Flow (dx, dy), in pixels, from a frame (H, W, 3) to the next, (ceil(H/r), ceil(W/r), 2) float32.
 
-    There is one vector for every r x r pixels, r being `flow_reduction`: DIS has no finer detail to tell. `fine` looks
-    at every one of these, which takes twice as long, else at one in four.
+    There is one vector for every r x r pixels, with r the `flow_reduction`: DIS gives no finer detail. With `fine`, DIS
+    estimates each of these vectors, which takes twice as long, else one in four.
     """
     reduce = flow_reduction(first.shape[0], first.shape[1])
     height, width = -(-first.shape[0] // reduce), -(-first.shape[1] // reduce)
@@ -39,17 +39,18 @@ def optical_flow(first: UInt8, second: UInt8, fine: bool = False) -> Float32:
 
 
 def _prepared(frame: UInt8, height: int, width: int) -> UInt8:
-    """Grey, reduced, and padded to what DIS can do with."""
+    """A frame in grey, reduced, and padded to the smallest size that DIS accepts."""
     grey = cv2.resize(cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY), (width, height), interpolation=cv2.INTER_AREA)
-    below, right = max(LEAST - height, 0), max(LEAST - width, 0)
+    below = max(LEAST - height, 0)
+    right = max(LEAST - width, 0)
     if below or right:
         grey = cv2.copyMakeBorder(grey, 0, below, 0, right, cv2.BORDER_REPLICATE)
     return np.asarray(grey, np.uint8)
 
 
 def _estimator(fine: bool) -> Any:
-    if not hasattr(_own, "dis"):
-        _own.dis = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST)
-    # Frames are reduced already. Before every frame: DIS turns to finer scales at a tiny one and stays there.
-    _own.dis.setFinestScale(0 if fine else 1)
-    return _own.dis
+    if not hasattr(_thread, "dis"):
+        _thread.dis = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST)
+    # It is set for every frame, since DIS changes to finer scales at a tiny frame and stays there.
+    _thread.dis.setFinestScale(0 if fine else 1)
+    return _thread.dis

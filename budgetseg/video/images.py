@@ -19,8 +19,8 @@ from budgetseg.video.png import decode_image, is_whole_png
 __all__ = ["ImageFolder", "list_images", "natural_key", "open_folder", "read_image"]
 
 _SUFFIXES = {".png", ".jpg", ".jpeg"}
-_RATE = 25.0  # images carry no times; assumed for the times of frames and for writing
-_AHEAD = 2  # images for each thread that are read before they are asked for
+_RATE = 25.0  # frames per second; images have no times, so that it is assumed
+_AHEAD = 2  # images per thread that are read ahead
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class ImageFolder:
     path : the folder
     files : its images, in natural order
     size : width and height that all of them share
-    rate : frames a second, assumed
-    threads : that read ahead; None for as many as there are cores
+    rate : frames per second, assumed
+    threads : number of threads that read ahead; None for the number of cores
     """
 
     path: Path
@@ -49,7 +49,7 @@ class ImageFolder:
 
     @property
     def duration_s(self) -> None:
-        """Images do not say how long they last."""
+        """None: images have no duration."""
         return
 
     @property
@@ -63,15 +63,15 @@ class ImageFolder:
         return tuple(file.stem for file in self.files)
 
     def count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.files)
 
     def frames(self, span: Span) -> Iterator[Frame]:
-        """Frames of `span`; VideoError at an image that cannot be read or has another size."""
+        """Frames of `span`, in order; VideoError at an image that cannot be read or has another size."""
         return self.pick(span.within(len(self.files)))
 
     def pick(self, indices: Iterable[int]) -> Iterator[Frame]:
-        """Frames of these numbers in this order, others not being read; the same for any number of threads."""
+        """Frames with these numbers, in this order, without reading others; the same for any number of threads."""
         threads = self.threads or os.cpu_count() or 1
         if threads == 1:
             yield from map(self._frame, indices)
@@ -103,7 +103,7 @@ class ImageFolder:
 
 
 def open_folder(path: Path, threads: int | None = None) -> ImageFolder:
-    """Open the images in `path`; the first is read here, for their size."""
+    """Open the images in `path`; the first one is read for its size."""
     files = list_images(path)
     if not files:
         raise VideoError(f"folder '{path}' holds no PNG or JPEG image; give a folder of images or a video file")
@@ -112,13 +112,13 @@ def open_folder(path: Path, threads: int | None = None) -> ImageFolder:
 
 
 def list_images(folder: Path) -> tuple[Path, ...]:
-    """PNG and JPEG files of a folder in natural order; hidden ones are left out."""
+    """PNG and JPEG files of a folder, in natural order; hidden ones are left out."""
     files = (f for f in folder.iterdir() if f.suffix.lower() in _SUFFIXES and not f.name.startswith("."))
     return tuple(sorted(files, key=lambda file: natural_key(file.name)))
 
 
 def natural_key(name: str) -> tuple[list[tuple[int, str]], str]:
-    """Sorts names as people do: frame2 before frame10.
+    """A sort key that orders numbers in names by value: frame2 before frame10.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def read_image(path: Path) -> UInt8:
         data = path.read_bytes()
     except OSError as error:
         raise VideoError(f"cannot read '{path}': {error.strerror}; check the file") from error
-    # The PNG check comes first since libpng writes its complaints to the terminal.
+    # The PNG check comes first since libpng writes errors to the terminal.
     whole = not data.startswith(b"\x89PNG") or is_whole_png(data)
     image = decode_image(data, cv2.IMREAD_COLOR) if data and whole else None
     if image is None:

@@ -1,4 +1,4 @@
-"""The few things we ask of libav: open a file, read its packets, decode its frames, turn them upright."""
+"""The few calls to libav: open a file, read its packets, decode its frames, turn them upright."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -38,11 +38,11 @@ _KINDS = "an MP4, MKV, AVI, WebM or Y4M file, or a folder of PNG or JPEG images"
 
 
 class DamagedError(Exception):
-    """A frame cannot be decoded; never leaves `budgetseg.video`.
+    """A frame cannot be decoded; this error does not leave `budgetseg.video`.
 
     Attributes
     ----------
-    n_doubtful : how many of the frames already given lie behind the damage
+    n_doubtful : number of frames that were already returned and come after the damage
     """
 
     def __init__(self, reason: str, n_doubtful: int = 0) -> None:
@@ -54,7 +54,7 @@ class DamagedError(Exception):
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open the container and find its video stream; VideoError if there is none."""
     try:
-        container = av.open(f"file:{path}")  # the prefix: a colon in a path is no protocol
+        container = av.open(f"file:{path}")  # with the prefix, a colon in a path does not mark a protocol
     except FFmpegError as error:
         raise VideoError(f"'{path}' cannot be read as a video ({_reason(error)}); give {_KINDS}") from error
     with container:
@@ -65,27 +65,27 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
 
 
 def packets(container: InputContainer, stream: VideoStream) -> "Iterator[Packet[VideoStream]]":
-    """Packets with data, up to the first that cannot be read."""
+    """Packets with data, up to the first one that cannot be read."""
     with suppress(FFmpegError):
         yield from (packet for packet in container.demux(stream) if packet.size)
 
 
 def is_shown(packet: "Packet[VideoStream]") -> bool:
-    """Whether the packet becomes a frame: it holds data, no edit list hides it, and it is no VP8 reference picture."""
+    """Whether a packet becomes a frame: it has data, no edit list hides it, and it is no VP8 reference picture."""
     is_vp8 = packet.stream.codec_context.name == "vp8"
     hidden = is_vp8 and packet.size > 0 and not memoryview(packet)[0] & 0x10
     return packet.size > 0 and not packet.is_discard and not hidden
 
 
 def is_one_to_one(stream: VideoStream) -> bool:
-    """Whether each packet holds one frame, with its true time: one of mpeg4 may hold several, or none."""
+    """Whether each packet holds one frame, with its true time; packets of mpeg4 may hold several, or none."""
     return stream.container.format.name in INDEXED and stream.codec_context.name != "mpeg4"
 
 
 def decoded(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    """Frames in presentation order; DamagedError where one cannot be decoded.
+    """Frames in presentation order; DamagedError if one cannot be decoded.
 
-    What fails before the first frame is skipped: recordings may start between key frames.
+    Packets that fail before the first frame are skipped: recordings may start between key frames.
     """
     tally = _Tally()
     for packet in _all_packets(container, stream):
@@ -108,7 +108,7 @@ def decoded(container: InputContainer, stream: VideoStream) -> Iterator[VideoFra
 
 
 class _Tally:
-    """Packets that have not become frames: with several threads, errors of the decoder can pass unseen."""
+    """Counts packets that have not become frames, since errors of a decoder with several threads can get lost."""
 
     def __init__(self) -> None:
         self._owed: set[int] = set()
@@ -126,7 +126,7 @@ class _Tally:
             self._given.append(frame.pts)
 
     def settle(self) -> None:
-        """DamagedError if a frame is owed; those before the first may be, since they can refer to a cut-off part."""
+        """Raise DamagedError if frames are missing. Those before the first one may be: they can need a cut-off part."""
         lost = [pts for pts in self._owed if self._given and pts > self._given[0]]
         if lost:
             n_doubtful = sum(pts > min(lost) for pts in self._given)
@@ -134,7 +134,7 @@ class _Tally:
 
 
 def _all_packets(container: InputContainer, stream: VideoStream) -> "Iterator[Packet[VideoStream]]":
-    """All packets, with the empty one at the end that makes the decoder give its last frames."""
+    """All packets, with the empty one at the end that makes the decoder return its last frames."""
     try:
         yield from container.demux(stream)
     except FFmpegError as error:
@@ -142,20 +142,20 @@ def _all_packets(container: InputContainer, stream: VideoStream) -> "Iterator[Pa
 
 
 def _flush(stream: VideoStream, missing_dts: int | None) -> list[VideoFrame]:
-    """Frames still in the decoder that come before anything that is missing from `missing_dts` on."""
+    """Frames still in the decoder that come before those missing from `missing_dts` on."""
     frames = stream.decode(None)
     return [f for f in frames if missing_dts is not None and f.pts is not None and f.pts <= missing_dts]
 
 
 def is_transposed(frame: VideoFrame) -> bool:
-    """Whether the frame is stored on its side, so that its width is the height that is shown."""
+    """Whether the frame is stored rotated by 90°, so that its width is the height on display."""
     matrix = _display_matrix(frame)
     return bool(abs(matrix[0, 1]) > abs(matrix[0, 0]))
 
 
 def upright_rgb(frame: VideoFrame, reformatter: VideoReformatter) -> UInt8:
-    """Pixels as they are to be shown, (H, W, 3) uint8: turned and mirrored by the nearest multiple of 90°."""
-    # One thread: slices of small frames cost more to hand out than to convert.
+    """Pixels as displayed, (H, W, 3) uint8, RGB: mirrored, and rotated by the nearest multiple of 90°."""
+    # One thread: for small frames, distributing slices costs more than converting them.
     pixels = np.asarray(reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray(), np.uint8)
     (a, b), (c, d) = _display_matrix(frame)[:2, :2].tolist()
     mirrored, flipped = (c < 0, b < 0) if is_transposed(frame) else (a < 0, d < 0)

@@ -1,7 +1,7 @@
 """Indexed PNG: one 8-bit class index per pixel, with a palette that shows it in colour.
 
-OpenCV writes no palettes and turns them into colours when it reads. But the picture data of a palette PNG and of a grey
-one are the same, so reading drops the palette, calls the picture grey, and leaves the decoding to OpenCV.
+OpenCV cannot write palettes, and converts them to colours when it reads. But the picture data of a palette PNG and of a
+grey one are the same, so reading drops the palette, marks the picture as grey, and lets OpenCV decode it.
 """
 
 import struct
@@ -19,7 +19,8 @@ __all__ = ["decode_image", "is_whole_png", "read_index_png", "write_index_png"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">IIBBBBB")  # width, height, bit depth, colour type, compression, filter, interlace
-_GREY, _PALETTE = 0, 3
+_GREY = 0
+_PALETTE = 3
 _KINDS = {2: "RGB", 4: "grey with alpha", 6: "RGB with alpha"}
 
 
@@ -28,13 +29,13 @@ def write_index_png(path: str | Path, indices: UInt8, palette: UInt8) -> None:
     height, width = indices.shape
     header = _HEADER.pack(width, height, 8, _PALETTE, 0, 0, 0)
     rows = np.pad(indices, ((0, 0), (1, 0)))  # each row starts with its filter: 0, none
-    data = zlib.compress(rows.tobytes(), 3)  # labels are flat: higher levels cost time and save little
+    data = zlib.compress(rows.tobytes(), 3)  # labels have large uniform areas: higher levels cost time and save little
     parts = [(b"IHDR", header), (b"PLTE", palette.tobytes()), (b"IDAT", data), (b"IEND", b"")]
     Path(path).write_bytes(_SIGNATURE + b"".join(_chunk(kind, body) for kind, body in parts))
 
 
 def read_index_png(path: str | Path) -> UInt8:
-    """Read the index of every pixel, (H, W) uint8, from a grey or palette PNG with up to 8 bits a pixel."""
+    """Read the index of every pixel, (H, W) uint8, from a grey or palette PNG with up to 8 bits per pixel."""
     try:
         data = Path(path).read_bytes()
         chunks = list(_chunks(data))
@@ -52,10 +53,10 @@ def read_index_png(path: str | Path) -> UInt8:
 
 
 def decode_image(data: bytes, flags: int) -> UInt8 | None:
-    """Image that OpenCV decodes from these bytes, or None where it cannot."""
+    """The image that OpenCV decodes from these bytes; None if it cannot."""
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-    except cv2.error:  # a size that no memory holds
+    except cv2.error:  # the stated size does not fit in memory
         return None
     return None if image is None else np.asarray(image, np.uint8)
 
@@ -69,7 +70,7 @@ def is_whole_png(data: bytes) -> bool:
 
 
 def _as_grey(chunks: list[tuple[bytes, bytes]]) -> tuple[int, bytes]:
-    """Bit depth, and the same picture data as a grey PNG without palette or transparency."""
+    """Bit depth, and the bytes of a grey PNG with the same picture data, without palette or transparency."""
     width, height, depth, kind, *rest = _HEADER.unpack(chunks[0][1])
     if kind in _KINDS:
         raise ValueError(f"is {_KINDS[kind]}, not one index per pixel")
@@ -85,15 +86,17 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and body of each chunk up to IEND; ValueError says what is wrong with the file."""
+    """Kind and body of each chunk up to IEND; ValueError with the reason if the file is damaged."""
     if data[:16] != _SIGNATURE + struct.pack(">I4s", _HEADER.size, b"IHDR"):
         raise ValueError("is not a PNG")
-    position, kind = 8, b""
+    position = 8
+    kind = b""
     while kind != b"IEND":
         if position + 12 > len(data):
             raise ValueError("is a PNG that is cut short")
         length, kind = struct.unpack_from(">I4s", data, position)
-        body, end = data[position + 8 : position + 8 + length], position + 12 + length
+        body = data[position + 8 : position + 8 + length]
+        end = position + 12 + length
         if end > len(data):
             raise ValueError("is a PNG that is cut short")
         if data[end - 4 : end] != struct.pack(">I", zlib.crc32(body, zlib.crc32(kind))):

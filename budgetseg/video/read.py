@@ -1,4 +1,4 @@
-"""Open any video: a file that libav reads, or a folder of images."""
+"""Open videos: files that libav reads, or folders of images."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from budgetseg.video.images import ImageFolder, open_folder
 
 __all__ = ["VideoSource", "open_video"]
 
-_LONGEST_SIDE = 16384  # pixels: twice that of 8K, and below what image libraries refuse
+_LONGEST_SIDE = 16384  # pixels; twice that of 8K, and less than what image libraries reject
 
 
 @dataclass(frozen=True)
 class VideoSource:
-    """Frames that come out one by one, decoded when asked for, as often as asked for.
+    """Frames of a video, decoded one by one on demand; it can be iterated several times.
 
     Attributes
     ----------
     clip : the whole file or folder
-    span : which of its frames come out
-    size : width and height of the frames that come out
+    span : frames of the clip that are returned
+    size : width and height of the returned frames
     """
 
     clip: Clip
@@ -42,28 +42,28 @@ class VideoSource:
 
     @property
     def width(self) -> int:
-        """Columns of the frames that come out."""
+        """Width of the returned frames."""
         return self.size[0]
 
     @property
     def height(self) -> int:
-        """Rows of the frames that come out."""
+        """Height of the returned frames."""
         return self.size[1]
 
     @property
     def rate(self) -> float:
-        """Mean frames a second of what comes out: a stride of 2 halves the rate of the file."""
+        """Mean frames per second of the returned frames: a stride of 2 halves the rate of the file."""
         return self.clip.rate / self.span.stride
 
     @property
     def n_frames(self) -> int | None:
-        """Frames that will come out; None where the container does not say (see `count`)."""
+        """Number of returned frames; None if the container does not state its number (see `count`)."""
         total = self.clip.n_frames
         return None if total is None else len(self.span.within(total))
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds that the span covers, at the mean rate; None where the file does not say, and for images."""
+        """Seconds that the span covers, at the mean rate; None if the file does not state it, and for images."""
         whole = self.clip.duration_s
         if whole is None:
             return None
@@ -72,14 +72,14 @@ class VideoSource:
 
     @property
     def stems(self) -> tuple[str, ...] | None:
-        """For image folders, the file name without suffix of each frame that comes out."""
+        """For image folders, the file name without suffix of each returned frame."""
         stems = self.clip.stems
         return None if stems is None else tuple(stems[index] for index in self.span.within(len(stems)))
 
     def count(self) -> int:
-        """Exact number of frames that will come out, reading the file through if it does not say.
+        """Exact number of returned frames, found by reading all of the file if it does not state its number.
 
-        VideoError if there is none, which `open_video` cannot know of a file that does not say.
+        VideoError if there is none, which `open_video` cannot know for such a file.
         """
         total = self.clip.count()
         self.span.check_begins(total, self.clip.path)
@@ -95,7 +95,7 @@ class VideoSource:
         return isinstance(self.clip, ImageFolder | ArrayClip)
 
     def pick(self, numbers: Sequence[int]) -> Iterator[Frame]:
-        """Frames of these numbers, which rise, counted from 0 among those that would come out."""
+        """Frames with these rising numbers, counted from 0 among the returned frames."""
         if isinstance(self.clip, ImageFolder | ArrayClip):
             indices = [self.span.start + number * self.span.stride for number in numbers]
             for frame in self.clip.pick(indices):
@@ -107,18 +107,20 @@ class VideoSource:
                 yield frame
 
     def alone(self, enough: Callable[[], bool] = lambda: False) -> dict[int, int]:
-        """Frames of a video file that decode without others: numbers among those that would come out, and timestamps.
+        """Frames of a video file that decode without others: numbers among the returned frames, and timestamps.
 
-        None where the file does not say. `enough` ends the search in it.
+        Empty if the file does not prove any. The search ends when `enough` returns True.
         """
         times = self.clip.alone(enough) if isinstance(self.clip, Container) else {}
-        first, step = self.span.start, self.span.stride
+        first = self.span.start
+        step = self.span.stride
         return {(index - first) // step: pts for index, pts in times.items() if self.span.keeps(index)}
 
     def pick_alone(self, times: Mapping[int, int]) -> Iterator[tuple[int, Frame]]:
-        """Some of the frames that `alone` gives, with their numbers; no others are decoded."""
+        """Some of the frames from `alone`, with their numbers; no others are decoded."""
         assert isinstance(self.clip, Container)
-        first, step = self.span.start, self.span.stride
+        first = self.span.start
+        step = self.span.stride
         for frame in self.clip.pick_alone({first + number * step: pts for number, pts in times.items()}):
             yield (frame.index - first) // step, Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
 
@@ -136,7 +138,7 @@ class VideoSource:
         return Video(frames[: len(times)], np.array(times), self.name)
 
     def _guess(self) -> int:
-        """About how many frames will come out, at least 1: memory that is not filled is not used."""
+        """Number of returned frames, about, at least 1. A guess may be high: memory that is not written is not used."""
         return self.n_frames or 1 + round((self.duration_s or 10.0) * self.rate)
 
 
@@ -170,7 +172,8 @@ def open_video(
     >>> video.frames.shape  # doctest: +SKIP
     (100, 240, 320, 3)
     """
-    path, span = Path(path), Span(start, end, stride)
+    path = Path(path)
+    span = Span(start, end, stride)
     _check_size(size)
     if not path.exists():
         raise VideoError(f"there is no video at '{path}'; check the path")
@@ -195,7 +198,7 @@ def _check_size(size: tuple[int, int] | None) -> None:
 
 
 def _fit(pixels: UInt8, size: tuple[int, int]) -> UInt8:
-    """`pixels` at `size`: averaged where it shrinks, interpolated where it grows."""
+    """`pixels` resized to `size`: averaged if it shrinks, interpolated if it grows."""
     height, width = pixels.shape[:2]
     if (width, height) == size:
         return pixels

@@ -17,15 +17,15 @@ from budgetseg.video.png import read_index_png, write_index_png
 
 __all__ = ["read_label_pngs", "write_label_pngs", "write_overlay"]
 
-_TOGETHER = 256  # files that are written before it is asked whether all went well
+_TOGETHER = 256  # files that are written before errors are checked
 
 
 def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems: Sequence[str] | None = None) -> None:
-    """One indexed PNG per frame in `folder`: the class index is the pixel, the palette shows its colour.
+    """Write an indexed PNG for each frame: pixels are class indices, the palette has the colours.
 
     Parameters
     ----------
-    folder : made if needed; files of other names in it are kept
+    folder : created if needed; files of other names in it are kept
     labels : (T, H, W) uint8, class index or `IGNORE`, which is shown black
     classes : names and colours of the indices
     stems : T file names without suffix; 000000, 000001, ... if None
@@ -36,9 +36,10 @@ def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems:
     palette[: len(classes)] = classes.colours
     with atomic_folder(folder) as part, ThreadPoolExecutor(os.cpu_count()) as pool:
         files = [part / f"{name}.png" for name in names]
-        for first in range(0, len(files), _TOGETHER):  # an error is met soon, and little is waiting
-            some = slice(first, first + _TOGETHER)
-            list(pool.map(lambda file, own: _write_png(file, own, palette, classes), files[some], labels[some]))
+        for first in range(0, len(files), _TOGETHER):  # in parts, so that an error is raised soon
+            part_of = slice(first, first + _TOGETHER)
+            pairs = files[part_of], labels[part_of]
+            list(pool.map(lambda file, frame: _write_png(file, frame, palette, classes), *pairs))
 
 
 def _write_png(file: Path, indices: UInt8, palette: UInt8, classes: Classes) -> None:
@@ -72,7 +73,7 @@ def write_overlay(
     opacity: float = 0.5,
     rate: float | None = None,
 ) -> None:
-    """`video` as a file, tinted by class where `labelling` is given, with the boundaries of `ids` where they are.
+    """Write `video` to a file, tinted by class if `labelling` is given, with the boundaries of `ids` if they are given.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def write_overlay(
     labelling : labels (T, H, W)
     ids : (T, H, W) int32, for example of supervoxels
     opacity : of the class colours
-    rate : frames a second; the mean of the video's own times if None
+    rate : frames per second; None for the mean of the video's times
     """
     _check_fits(video, labelling, ids)
     t, height, width = video.shape
@@ -96,7 +97,7 @@ def write_overlay(
 
 
 def _mean_rate(video: Video) -> float:
-    """Frames a second, 25 where the times do not tell."""
+    """Mean frames per second, 25 if there are too few times."""
     span_s = float(video.times_s[-1] - video.times_s[0]) if len(video.times_s) else 0.0
     return (len(video.times_s) - 1) / span_s if span_s > 0 else 25.0
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from budgetseg.app.model import LoadedModel
-from budgetseg.app.why import GREY, WIDTH, Strip, frames_shown, write_why
+from budgetseg.app.why import PictureStyle, Strip, frames_shown, write_why
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.spaces.frames.evidence import FrameEvidence
@@ -30,9 +30,18 @@ def frames_results(seeing: LoadedModel, street: Path) -> list[Result]:
     return seeing.run(street, Request((Budget(0.04), Budget(0.08)), window=7, explain=True), "frames")
 
 
-def write(folder: Path, results: Sequence[Result], sources: Sequence[str], street: Path) -> list[int]:
+WIDTH, GREY = PictureStyle.width, PictureStyle.no_descriptor
+
+
+def write(
+    folder: Path,
+    results: Sequence[Result],
+    sources: Sequence[str],
+    street: Path,
+    style: PictureStyle | None = None,
+) -> list[int]:
     frames, numbers = open_video(street).read().frames, frames_shown(len(results[-1].labels))
-    write_why(folder, results, sources, Strip(numbers, frames[numbers], results[-1].labels[numbers]))
+    write_why(folder, results, sources, Strip(numbers, frames[numbers], results[-1].labels[numbers]), style)
     return numbers
 
 
@@ -89,10 +98,9 @@ def test_the_picture_of_regions_is_grey_where_nothing_was_computed(
 
 
 def test_many_mixes_of_descriptors_are_drawn_by_their_number_alone(
-    tmp_path: Path, results: list[Result], street: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, results: list[Result], street: Path
 ) -> None:
-    monkeypatch.setattr("budgetseg.app.why.MOST_SUBSETS", 0)
-    write(tmp_path, results, ("colour", "hog"), street)
+    write(tmp_path, results, ("colour", "hog"), street, PictureStyle(most_subsets=0))
     assert read_image(tmp_path / "why.png").size
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
+from budgetseg.learning.networks import with_networks
 from budgetseg.models.bundle import load_model
 from budgetseg.networks import fit
 from budgetseg.networks.training import train_networks
@@ -70,7 +72,7 @@ def test_networks_that_are_not_given_are_trained_first_and_only_once(
     words = ["train", "folder", "--root", str(root), "-o", str(tmp_path / "streets"), "--descriptors", "colour,dcnn"]
     words += ["--network-steps", "1", "--per-frame", "8", "--tier", "fast", "--threads", "1", "--rounds", "1"]
     words += ["--no-plans", "--no-policies"]
-    monkeypatch.setattr("budgetseg.learning.networks.N_FOLDS", 2)
+    monkeypatch.setattr("budgetseg.learning.train.with_networks", partial(with_networks, n_folds=2))
     said = []
     for train in (train_networks, None):
         monkeypatch.setattr(fit, "train_networks", train)

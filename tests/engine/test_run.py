@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.engine import run as module
-from budgetseg.engine.memory import room_for
+from budgetseg.engine.memory import LabelMemory, room_for
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier, replay, run
@@ -347,12 +348,12 @@ def test_two_threads_label_as_one(make: Make, amount: float) -> None:
 def test_large_memory_for_labels_is_made_ready_beside_the_budget(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = ManualClock()
 
-    def slowly(n_frames: int, size: tuple[int, int], value: int | None = None) -> UInt8:
+    def slowly(n_frames: int, size: tuple[int, int], value: int, most_bytes: int) -> UInt8:
         clock.advance(0.5)
-        return room_for(n_frames, size, value)
+        return room_for(n_frames, size, value, most_bytes)
 
     monkeypatch.setattr(module, "room_for", slowly)
-    monkeypatch.setattr(module, "LARGE", 1000)
+    monkeypatch.setattr(module, "LabelMemory", partial(LabelMemory, unpaid_bytes=1000))
     (result,) = label(make(), seconds(math.inf), clock)
     n_bytes = math.prod(SHAPE)
     assert result.ledger.notes == [f"memory for labels, {n_bytes / 1e9:.2g} GB, was allocated outside the budget"]

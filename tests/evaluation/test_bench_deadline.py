@@ -18,12 +18,11 @@ def test_every_clip_runs_at_every_budget_idle_and_loaded(
 ) -> None:
     pytest.importorskip("onnx")
     monkeypatch.setattr(module, "TIMES_FLOOR", (4.0,))
-    monkeypatch.setattr(module, "N_FLOORS", 1)
     monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path))
     clip = open_video(write_street(tmp_path / "street.mp4"))
     model = LoadedModel(load_model(write_seeing_model(tmp_path / "model")), space=space)
     steps: list[int] = []
-    rows = bench_deadline(model, [clip], 2, steps.append, space)
+    rows = bench_deadline(model, [clip], 2, steps.append, space, n_floors=1)
     assert [row["load"] for row in rows] == ["idle", "idle", "loaded", "loaded"]
     assert {row["engine"] for row in rows} == {space}
     assert sum(steps) == len(rows)

@@ -1,7 +1,7 @@
 """Rollouts are measured on what a rollout of training does."""
 
 import json
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -26,8 +26,7 @@ arena_of = cache(bench._arena)  # a model is fitted to the street once
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_arena", arena_of)
     monkeypatch.setattr(bench, "Street", lambda: Street((96, 64), 8))
-    monkeypatch.setattr(bench, "N_SUPERVOXELS", 60)
-    monkeypatch.setattr(bench, "N_EPISODES", 2)
+    monkeypatch.setattr(bench, "RolloutCase", partial(bench.RolloutCase, n_supervoxels=60, n_episodes=2))
 
 
 def test_there_is_a_row_for_one_thread_and_one_for_all() -> None:

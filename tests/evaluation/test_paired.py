@@ -12,7 +12,7 @@ from scipy import stats
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.evaluation.experiment import figures_of, pixels_of
-from budgetseg.evaluation.paired import N_DRAWS, Comparison, Estimate, compare, read_comparisons
+from budgetseg.evaluation.paired import Comparison, Estimate, compare, read_comparisons
 from budgetseg.types import Classes, Int64
 
 CLASSES = Classes(("road", "sky", "dog"), np.zeros((3, 3), np.uint8))
@@ -97,7 +97,7 @@ def test_a_draw_is_what_its_videos_and_seeds_give_pooled() -> None:
 def test_videos_and_seeds_are_drawn_with_replacement_as_many_as_there_are() -> None:
     some, which, shares = only(rows_of("a", 0.2, random_confusions(4, 3, 2)))._draws
     assert (some.sum(axis=1) == 3).all()
-    assert shares.sum(axis=1) == pytest.approx(np.ones(N_DRAWS))
+    assert shares.sum(axis=1) == pytest.approx(np.ones(Comparison.n_draws))
     assert some[which].mean(axis=0) == pytest.approx(np.ones(3), abs=0.05)
     assert shares.mean(axis=0) == pytest.approx(np.full(4, 0.25), abs=0.01)
 
@@ -164,7 +164,7 @@ def test_what_is_not_random_is_the_same_with_every_seed() -> None:
     crf, a = found.estimate(("crf", None), "global"), found.estimate(("a", 0.2), "global")
     assert found.mean(("crf", None), "global").within is None
     assert (a - crf).value == pytest.approx(a.value - crf.value)
-    assert len((a - crf).draws) == N_DRAWS
+    assert len((a - crf).draws) == Comparison.n_draws
 
 
 def test_the_best_is_that_of_the_highest_mean_among_those_that_ran() -> None:

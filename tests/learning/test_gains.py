@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from budgetseg.evaluation.experiment import label_table
-from budgetseg.learning.gains import LEAST_GAIN, Gains, find_gains
+from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge
 from budgetseg.simulate import Arena
 from tests.simulate.arenas import MODEL, NAMES, table_with_needs
@@ -68,7 +68,7 @@ def test_what_a_descriptor_adds_depends_on_what_is_there() -> None:
 
 def test_what_harms_counts_as_next_to_nothing() -> None:
     gains = made({("a",): 0.5, ("b",): 0.4, ("a", "b"): 0.3})
-    assert gains.of("b") == pytest.approx({"": np.log(0.4), "a": np.log(LEAST_GAIN / 0.4)})
+    assert gains.of("b") == pytest.approx({"": np.log(0.4), "a": np.log(Gains.least / 0.4)})
 
 
 def test_what_doubt_says_already_is_left_out() -> None:

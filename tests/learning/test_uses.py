@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from budgetseg.learning.gains import LEAST_GAIN, find_gains
+from budgetseg.learning.gains import Gains, find_gains
 from budgetseg.learning.judge import Judge, Player
 from budgetseg.learning.plans import BUDGETS
 from budgetseg.learning.policies import first_player
@@ -35,7 +35,7 @@ def test_from_some_budget_on_it_does_without_what_does_harm() -> None:
         fair = {
             bit: sum(apart[k:])
             for bit, apart in alone.items()
-            if min(apart[k:]) >= -LEAST_GAIN and sum(apart[k:]) > LEAST_GAIN
+            if min(apart[k:]) >= -Gains.least and sum(apart[k:]) > Gains.least
         }
         before = sets[k - 1] if k else both
         fair = {bit: gained for bit, gained in fair.items() if not bit & ~before}

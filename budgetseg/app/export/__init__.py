@@ -1,1 +1,1 @@
-"""Finished runs of `budgetseg label`: read back, and written in forms that other programs read."""
+"""Finished runs of `budgetseg label`: they are read back, and written in formats of other programs."""

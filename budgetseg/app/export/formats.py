@@ -1,4 +1,4 @@
-"""Labels in forms that other programs read: indexed PNG, Cityscapes ids, COCO."""
+"""Labels in the formats of other programs: indexed PNG, Cityscapes ids, COCO."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -57,15 +57,21 @@ SYNONYMS = {
     "sign": "traffic sign",
     "tree": "vegetation",
 }
-"""What other datasets call them."""
+"""Names of other datasets, and the Cityscapes class that each of them means."""
 
 
 def export(
     folder: Path, form: str, output: Path, budget: str | None = None, advance: Advance = lambda _: None
 ) -> list[str]:
-    """Write the labels of all runs in a folder to `output`, at one budget, the largest if None; notes for the user.
+    """Write the labels of all runs in a folder to `output`. Returns notes for the user.
 
-    A single run goes to `output` itself, several to folders of their names in it.
+    Parameters
+    ----------
+    folder : a run, or folders of runs
+    form : a name in `FORMATS`
+    output : a single run is written to this folder, several to folders of their names in it
+    budget : name of the budget whose labels are written; None for the largest
+    advance : called with 1 for each frame written
     """
     if form not in FORMATS:
         raise UsageError(f"no format '{form}'; choose from {', '.join(FORMATS)}")
@@ -83,7 +89,7 @@ def export(
 
 
 def voc_palette() -> UInt8:
-    """The 256 colours of PASCAL VOC and DAVIS, (256, 3): the bits of the index, spread over the channels.
+    """The 256 colours of PASCAL VOC and DAVIS, (256, 3) uint8, RGB: the bits of an index spread over the channels.
 
     Examples
     --------
@@ -97,7 +103,7 @@ def voc_palette() -> UInt8:
 
 
 def _write_png(_: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
-    """The class index of every pixel, as it is, with the palette of VOC."""
+    """Write class indices unchanged, with the palette of VOC."""
     palette = voc_palette()
     for file in files:
         write_index_png(folder / file.name, read_index_png(file), palette)
@@ -106,12 +112,13 @@ def _write_png(_: FinishedRun, files: Sequence[Path], folder: Path, advance: Adv
 
 
 def _write_cityscapes(run: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
-    """Label ids of Cityscapes, 0 where a class has none."""
+    """Write label ids of Cityscapes; classes that Cityscapes does not have become 0."""
     names = run.classes.names
     known = [CITYSCAPES.get(SYNONYMS.get(name.lower(), name.lower())) for name in names]
     if not any(known):
         raise UsageError(f"none of the classes {', '.join(names)} is one of Cityscapes; choose another format")
-    table, palette = np.zeros(256, np.uint8), np.zeros((256, 3), np.uint8)
+    table = np.zeros(256, np.uint8)
+    palette = np.zeros((256, 3), np.uint8)
     table[: len(names)] = [0 if found is None else found[0] for found in known]
     for number, colour in CITYSCAPES.values():
         palette[number] = colour
@@ -123,7 +130,7 @@ def _write_cityscapes(run: FinishedRun, files: Sequence[Path], folder: Path, adv
 
 
 def _write_coco(run: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
-    """`annotations.json`: an annotation for each class in each frame, as there are no instances."""
+    """Write `annotations.json` with an annotation for each class in each frame, as there are no instances."""
     images: list[Row] = []
     annotations: list[Row] = []
     for k, file in enumerate(files, 1):
@@ -131,19 +138,20 @@ def _write_coco(run: FinishedRun, files: Sequence[Path], folder: Path, advance: 
         height, width = labels.shape
         images.append({"id": k, "file_name": file.name, "width": width, "height": height})
         for label in np.unique(labels[labels != IGNORE]).tolist():
-            about = {"id": len(annotations) + 1, "image_id": k, "category_id": label + 1, "iscrowd": 0}
-            annotations.append(about | _segment(labels == label))
+            annotation = {"id": len(annotations) + 1, "image_id": k, "category_id": label + 1, "iscrowd": 0}
+            annotations.append(annotation | _segment(labels == label))
         advance(1)
     categories = [{"id": k, "name": name, "supercategory": "stuff"} for k, name in enumerate(run.classes.names, 1)]
-    about = {"description": f"{run.trace.video.name}, labelled by budgetseg with model {run.trace.model.name}"}
-    found = {"info": about, "images": images, "annotations": annotations, "categories": categories}
-    (folder / "annotations.json").write_text(json.dumps(found) + "\n")
+    info = {"description": f"{run.trace.video.name}, labelled by budgetseg with model {run.trace.model.name}"}
+    document = {"info": info, "images": images, "annotations": annotations, "categories": categories}
+    (folder / "annotations.json").write_text(json.dumps(document) + "\n")
     return []
 
 
 def _segment(mask: Any) -> Row:
-    """Mask, area and box (x, y, width, height)."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    """The COCO fields of a mask (H, W): run lengths, area in pixels, and box (x, y, width, height)."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    columns = np.flatnonzero(mask.any(axis=0))
     top, left = int(rows[0]), int(columns[0])
     return {
         "segmentation": {"size": list(mask.shape), "counts": to_text(run_lengths(mask))},

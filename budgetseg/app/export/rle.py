@@ -1,4 +1,4 @@
-"""Masks as COCO writes them: lengths of runs down the columns, as text."""
+"""Masks in COCO's run-length encoding: lengths of the runs down the columns, written as text."""
 
 from itertools import pairwise
 
@@ -8,12 +8,11 @@ from budgetseg.types import Bool
 
 __all__ = ["run_lengths", "to_text"]
 
-DIGIT = 5  # bits in a character; the next one says whether more follow
-FIRST = 48  # the character of nothing
+FIRST = ord("0")  # the character of a digit with no bit set
 
 
 def run_lengths(mask: Bool) -> list[int]:
-    """Lengths of the runs of a mask (H, W), column by column, those outside and inside in turn, from outside.
+    """Lengths of the runs of a mask (H, W), column by column: outside and inside in turn, beginning with outside.
 
     Examples
     --------
@@ -30,7 +29,7 @@ def run_lengths(mask: Bool) -> list[int]:
 
 
 def to_text(lengths: list[int]) -> str:
-    """The same in COCO's compressed form: each length from the fourth on less the one two before, in 5-bit digits.
+    """The lengths in COCO's compressed form: from the fourth on, each minus the one two before, in 5-bit digits.
 
     Examples
     --------
@@ -43,10 +42,14 @@ def to_text(lengths: list[int]) -> str:
 
 
 def _digits(number: int) -> str:
-    """Lowest digit first; the highest bit of the last digit is the sign."""
+    """A number as characters of 5 bits each, lowest digit first; the highest bit of the last digit is the sign.
+
+    A sixth bit of each character says whether more follow.
+    """
     text = ""
     while True:
-        digit, number = number & 31, number >> DIGIT
+        digit = number & 31
+        number = number >> 5
         is_last = number == (-1 if digit & 16 else 0)
         text += chr(FIRST + digit + (0 if is_last else 32))
         if is_last:

@@ -1,4 +1,4 @@
-"""What `budgetseg label` has written, read back."""
+"""Read back what `budgetseg label` has written."""
 
 import json
 import os
@@ -16,18 +16,17 @@ from budgetseg.video import list_images
 
 __all__ = ["FinishedRun", "find_runs", "folders_in", "read_run"]
 
-DEPTH = 3  # folders of folders that are looked into: clips of a label run beside a folder of results
 _DAMAGES = (OSError, ValueError, LookupError, TypeError)
 
 
 @dataclass(frozen=True, eq=False)
 class FinishedRun:
-    """A video that was labelled.
+    """A finished run of `budgetseg label` on one video.
 
     Attributes
     ----------
-    folder : where it lies
-    trace : what was done
+    folder : that holds its files
+    trace : what the run did
     """
 
     folder: Path
@@ -35,27 +34,27 @@ class FinishedRun:
 
     @property
     def classes(self) -> Classes:
-        """What label indices mean."""
+        """Names and colours of label indices."""
         return Classes(self.trace.model.classes, np.array(self.trace.model.colours, np.uint8))
 
     @property
     def descriptors(self) -> Sequence[str]:
-        """Names, in the order of the trace."""
+        """Names of the model's descriptors, in its order."""
         return self.trace.model.descriptors
 
     @property
     def budgets(self) -> list[str]:
-        """Names of the budgets, from the smallest."""
+        """Names of the budgets, in rising order."""
         return self.trace.budgets
 
     def place(self, budget: str) -> Path:
-        """Folder of the results at a budget."""
+        """The folder with the results of a budget."""
         if budget not in self.budgets:
             raise UsageError(f"no budget '{budget}' in '{self.folder}'; choose from {', '.join(self.budgets)}")
         return self.folder / budget if len(self.budgets) > 1 else self.folder
 
     def label_files(self, budget: str) -> Sequence[Path]:
-        """The label picture of every frame, in order."""
+        """Paths of the label pictures at a budget, one for each frame, in order."""
         files = list_images(self.place(budget) / "labels")
         if len(files) != self.trace.video.n_frames:
             raise UsageError(
@@ -65,7 +64,7 @@ class FinishedRun:
         return files
 
     def ledger(self, budget: str) -> dict[str, Any]:
-        """What the time was spent on."""
+        """The ledger of a budget, how its time was spent, as JSON values."""
         path = self.place(budget) / "ledger.json"
         try:
             found: dict[str, Any] = json.loads(path.read_text())
@@ -74,21 +73,30 @@ class FinishedRun:
         return found
 
 
-def folders_in(folder: Path) -> Iterator[Path]:
-    """A folder and those below it, a few deep, in order; those of a finished run are not looked into."""
+def folders_in(folder: Path, depth: int = 3) -> Iterator[Path]:
+    """A folder and the folders below it, in order; folders within a finished run are left out.
+
+    Parameters
+    ----------
+    folder : to begin with
+    depth : levels below it that are searched: clips of a label run may lie beside a folder of results
+    """
     for place, names, files in os.walk(folder):
         yield Path(place)
-        deep = len(Path(place).relative_to(folder).parts) >= DEPTH
-        names[:] = [] if deep or TRACE in files else sorted(name for name in names if not name.startswith("."))
+        is_deep = len(Path(place).relative_to(folder).parts) >= depth
+        if is_deep or TRACE in files:
+            names[:] = []
+        else:
+            names[:] = sorted(name for name in names if not name.startswith("."))
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """Folders of the finished runs in a folder: itself, or some below it."""
+    """Folders of the finished runs in a folder: the folder itself, or some below it."""
     return [place for place in folders_in(folder) if (place / TRACE).is_file()]
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """The run that was written to a folder; UsageError where it cannot be used."""
+    """Read the run that was written to a folder; UsageError if it cannot be used."""
     run = FinishedRun(folder, read_trace(folder))
     run.label_files(run.budgets[-1])
     return run

@@ -1,9 +1,9 @@
 """A synthetic world: seeded street scenes with exact labels, for tests, the demo and the learning experiments.
 
-A camera stands or slowly walks on the sidewalk of an endless street and looks along it. Everything a frame shows
-follows from the seed and the time. No one descriptor tells all classes apart, so choosing among them matters:
+A camera stands or slowly moves on the sidewalk of an endless street and looks along it. Everything in a frame follows
+from the seed and the time. No single descriptor distinguishes all classes, so choosing among them matters:
 
-    pair                               the same                                     what tells them apart
+    pair                               the same                                     what differs
     road, sidewalk                     grain and lightness, pale lines along z      colour
     building, fence                    two-tone boards and glass: one texture,      texture: boards lie in a
                                        turned by 90 degrees                         building, stand in a fence

@@ -12,7 +12,7 @@ from budgetseg.types import Float64
 __all__ = ["NEAR_M", "Camera", "look"]
 
 NEAR_M = 0.5
-"""What is closer to the image plane than this is cut off."""
+"""Depth, in metres; parts of polygons that are closer to the camera are cut off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +49,23 @@ class Camera:
         viewed = self.view(np.concatenate(polygons))
         if viewed[:, 2].min() < NEAR_M:
             return [self.outline(points) for points in polygons]
-        pixels, ends = self.pixels(viewed), list(accumulate(len(points) for points in polygons))
+        pixels = self.pixels(viewed)
+        ends = list(accumulate(len(points) for points in polygons))
         return [pixels[start:end] for start, end in pairwise([0, *ends])]
 
     def homography(self, origin: Float64, edges: Float64) -> Float64:
-        """From (a, b, 1) on the plane origin + a edges[0] + b edges[1] to homogeneous pixels, (3, 3)."""
+        """The matrix (3, 3) that maps (a, b, 1) on the plane origin + a edges[0] + b edges[1] to homogeneous pixels."""
         return np.asarray(self._projection @ np.array([*edges, origin - self.position]).T)
 
     @cached_property
     def _projection(self) -> Float64:
-        """From world directions to homogeneous pixels, (3, 3)."""
+        """The matrix (3, 3) that maps world directions to homogeneous pixels."""
         lens = np.array([[self.focal, 0, self.centre[0]], [0, self.focal, self.centre[1]], [0, 0, 1]])
         return np.asarray(lens @ self.axes)
 
 
 def look(position: Float64, yaw: float, pitch: float, size: tuple[int, int]) -> Camera:
-    """Turn a camera `yaw` radians to the right of the street's axis and `pitch` down; its image is (width, height)."""
+    """A camera turned `yaw` radians to the right of the street's axis and `pitch` down, with images (width, height)."""
     (sin_y, cos_y), (sin_p, cos_p) = (np.sin(yaw), np.cos(yaw)), (np.sin(pitch), np.cos(pitch))
     right = [cos_y, 0, -sin_y]
     down = [-sin_y * sin_p, -cos_p, -cos_y * sin_p]

@@ -1,4 +1,4 @@
-"""What is painted on: colour and class in one image, so that both always have the same outline."""
+"""The canvas: colour and class in one image, so that both always have the same outline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ Paint = tuple[float, float, float, float]
 """Red, green, blue and class index."""
 
 Haze = tuple[float, float, float, float]
-"""Red, green, blue, and their share in what is seen."""
+"""Red, green, blue, and their share in the visible colour, 0 to 1."""
 
 _SHIFT = 4
-"""Outlines are rounded to 1/16 pixel."""
+"""Fractional bits of coordinates for OpenCV: outlines are rounded to 1/16 pixel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Texture:
     Attributes
     ----------
     pixels : (h, w, 4) uint8, red, green, blue and class index
-    cover : (h, w) uint8, above 127 where there is something, below in the holes; None without holes
+    cover : (h, w) uint8, above 127 for pixels of the texture, below for holes; None without holes
     """
 
     pixels: UInt8
@@ -35,7 +35,7 @@ class Texture:
     _seen: dict[tuple[int, int, Haze], tuple[UInt8, UInt8 | None]] = field(default_factory=dict, repr=False)
 
     def seen(self, width: float, height: float, haze: Haze) -> tuple[UInt8, UInt8 | None]:
-        """Pixels and cover from afar: hazy, and halved along each axis while larger than wanted, against flicker."""
+        """Pixels and cover from a distance: with haze, and halved along each axis to about a size, against flicker."""
         h, w = self.pixels.shape[:2]
         halvings = _halvings(w, width), _halvings(h, height)
         key = (*halvings, haze)
@@ -47,7 +47,7 @@ class Texture:
 
 
 class Canvas:
-    """An image that remembers the class of what was painted last.
+    """An image with the class of what was painted last at every pixel.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def _mixed(pixels: UInt8, haze: Haze) -> UInt8:
 
 
 def _to_texture(homography: Float64, box: tuple[int, int, int, int], pixels: UInt8) -> Float64:
-    """From pixels of the box to pixels of the texture, (3, 3)."""
+    """The matrix (3, 3) that maps pixels of the box to pixels of the texture."""
     shift = np.array([[1.0, 0, box[0]], [0, 1, box[1]], [0, 0, 1]])
     scale = np.array([[pixels.shape[1]], [pixels.shape[0]], [1.0]])
     return np.asarray(scale * cv2.invert(homography)[1] @ shift)

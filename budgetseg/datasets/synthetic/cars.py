@@ -1,4 +1,4 @@
-"""Cars: a hull and a cabin of flat faces, in a few body shapes. Moving and parked ones come from the same moulds."""
+"""Cars: a hull and a cabin of flat faces, in a few body shapes, the same for moving and parked cars."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +14,11 @@ __all__ = ["draw_car"]
 _COLOURS = np.array(
     [[178, 38, 40], [44, 74, 146], [206, 206, 204], [46, 48, 54], [150, 154, 160], [214, 168, 44], [58, 104, 88]], float
 )
-_GLASS, _TYRE, _HUB = np.array([52.0, 62, 74]), np.array([30.0, 30, 32]), np.array([150.0, 150, 154])
-_HEADLAMP, _TAILLAMP = np.array([236.0, 232, 210]), np.array([196.0, 24, 24])
+_GLASS = np.array([52.0, 62, 74])
+_TYRE = np.array([30.0, 30, 32])
+_HUB = np.array([150.0, 150, 154])
+_HEADLAMP = np.array([236.0, 232, 210])
+_TAILLAMP = np.array([196.0, 24, 24])
 _HALF_WIDTH_M = 0.86
 
 # (z, y) along the side, from the tail over the top to the nose.
@@ -55,7 +58,7 @@ class Mould:
 
 
 def draw_car(shot: Shot, thing: Thing) -> None:
-    """Paint those faces of a car that look at the camera."""
+    """Paint the faces of a car that are turned towards the camera."""
     mould = _mould(int(thing.traits[0] * len(_CABINS)))
     turn = np.array([thing.heading, 1.0, thing.heading])
     normals = mould.normals * turn
@@ -108,7 +111,7 @@ def _wheels(outside: bool) -> list[Face]:
 
 
 def _lamps() -> list[Face]:
-    """Two at each end."""
+    """Two lamps at each end."""
     box = np.array([[-0.17, -0.07, 0], [0.17, -0.07, 0], [0.17, 0.07, 0], [-0.17, 0.07, 0]])
     ends = [(0.7, 2.06, _HEADLAMP), (0.78, -2.13, _TAILLAMP)]
     return [_face(box + np.array([x, y, z]), np.array([x, y, 0]), rgb) for y, z, rgb in ends for x in (-0.62, 0.62)]

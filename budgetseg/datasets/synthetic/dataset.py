@@ -15,7 +15,7 @@ _FIRST_TEST_SEED = 5000
 
 
 class SyntheticVideo(LabelledVideo):
-    """The clip of one seed, every frame labelled; rendered when it is asked for."""
+    """The clip of a seed, with labels for every frame; it is rendered on demand."""
 
     def __init__(self, seed: int, n_frames: int, size: tuple[int, int]) -> None:
         self.seed = seed
@@ -66,5 +66,5 @@ class SyntheticDataset(Dataset):
 
 @lru_cache(maxsize=1)
 def _rendered(seed: int, n_frames: int, size: tuple[int, int]) -> tuple[Video, Labelling]:
-    """Render, and keep the last clip: frames and labels are mostly asked for one after the other."""
+    """Render a clip. The last one is kept, since frames and labels are mostly needed one after the other."""
     return render(seed, n_frames, size)

@@ -1,4 +1,4 @@
-"""People: strokes between the joints of a walking figure. Standing ones are walkers frozen in mid-step."""
+"""People: strokes between the joints of a walking figure. Standing ones are walkers at a fixed moment of a step."""
 
 import numpy as np
 
@@ -15,27 +15,31 @@ _CLOTHES = np.array(
 _TROUSERS = np.array([[38, 44, 66], [58, 54, 52], [94, 84, 70], [30, 30, 34]], float)
 _SKIN = np.array([[232, 190, 160], [198, 148, 112], [120, 80, 58]], float)
 _HAIR = np.array([[44, 32, 26], [96, 66, 36], [150, 112, 64]], float)
-_HIP_M, _SHOULDER_M, _HEAD_M = 0.92, 1.45, 1.66
+_HIP_M = 0.92
+_SHOULDER_M = 1.45
+_HEAD_M = 1.66
 _WIDTHS_M = np.array([0.11, 0.11, 0.18, 0.15, 0.18, 0.15, 0.4, 0.11, 0.11, 0.24, 0.24])
-_FROM_BEHIND, _FROM_THE_FRONT = np.arange(11), np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9])
+_FROM_BEHIND = np.arange(11)
+_FROM_THE_FRONT = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9])
 
 
 def draw_person(shot: Shot, thing: Thing) -> None:
-    """Paint a person, legs and arms as its phase says."""
+    """Paint a person, with legs and arms by its phase."""
     size = 0.9 + 0.2 * thing.traits[0]
     ends = _figure(thing.phase) * [size, size, size * thing.heading] + thing.place
-    # The camera looks along +z: of those who come towards it, it sees the face before the hair.
+    # The camera looks along +z: of people who walk towards it, the face is in front of the hair.
     order = _FROM_BEHIND if thing.heading > 0 else _FROM_THE_FRONT
     shot.strokes(ends[order], _WIDTHS_M[order] * size, _colours(thing.traits)[order], thing.label)
 
 
 def _colours(traits: Float64) -> Float64:
-    """One for each stroke of the figure, (11, 3)."""
+    """A colour for each stroke of the figure, (11, 3)."""
     shirt, trousers, skin, hair = (
         colours[int(trait * len(colours))]
         for colours, trait in zip((_CLOTHES, _TROUSERS, _SKIN, _HAIR), traits[[1, 2, 3, 0]], strict=True)
     )
-    behind, legs = [shirt * 0.8] * 2, [trousers * 0.8] * 2 + [trousers] * 2
+    behind = [shirt * 0.8] * 2
+    legs = [trousers * 0.8] * 2 + [trousers] * 2
     return np.array([*behind, *legs, shirt, *[shirt * 0.9] * 2, skin, hair])
 
 

@@ -1,4 +1,4 @@
-"""From a seed to frames and labels."""
+"""Render frames and labels from a seed."""
 
 from collections.abc import Iterator
 
@@ -19,14 +19,15 @@ from budgetseg.types import Float32, Labelling, UInt8, Video
 __all__ = ["FRAMES_PER_S", "frames", "render"]
 
 FRAMES_PER_S = 15.0
-_SUPERSAMPLING = 2
-_SIGHT_M, _LARGEST_M = 55.0, 3.0
-_NOISE = 3.5
-_SHADE = 0.62
+_SUPERSAMPLING = 2  # the canvas is this many times as wide and high as the frames
+_SIGHT_M = 55.0  # distance up to which things are drawn
+_LARGEST_M = 3.0  # no thing is larger than this
+_NOISE = 3.5  # standard deviation of sensor noise, in grey levels
+_SHADE = 0.62  # brightness in shadow, as a share
 
 
 def render(seed: int, n_frames: int = 60, size: tuple[int, int] = (320, 240)) -> tuple[Video, Labelling]:
-    """Clip of a street, and the class of each of its pixels; `size` is (width, height)."""
+    """A clip of a street, and the class of each of its pixels; `size` is (width, height)."""
     images, labels = zip(*frames(seed, n_frames, size), strict=True)
     times_s = np.arange(n_frames) / FRAMES_PER_S
     return Video(np.stack(images), times_s, f"street-{seed:04d}"), Labelling(np.stack(labels), CLASSES)
@@ -41,7 +42,8 @@ def frames(seed: int, n_frames: int = 60, size: tuple[int, int] = (320, 240)) ->
 def _frames(seed: int, n_frames: int, size: tuple[int, int]) -> Iterator[tuple[UInt8, UInt8]]:
     street = build(seed)
     large = size[0] * _SUPERSAMPLING, size[1] * _SUPERSAMPLING
-    materials, grain = gather(street, large), _grain(street, size)
+    materials = gather(street, large)
+    grain = _grain(street, size)
     for index in range(n_frames):
         pixels = _paint(street, materials, index / FRAMES_PER_S, large)
         image, labels = _develop(pixels, size, street.mirrored)
@@ -58,7 +60,7 @@ def _check(seed: int, n_frames: int, size: tuple[int, int]) -> None:
 
 
 def _paint(street: Street, materials: Materials, time_s: float, size: tuple[int, int]) -> UInt8:
-    """Everything in sight at a time, from the back to the front, (H, W, 4)."""
+    """The canvas (H, W, 4) with everything in sight at a time, painted from the back to the front."""
     shot = Shot(_camera(street, time_s, size), Canvas(size), street.sun, materials)
     things = _in_sight(shot, street, time_s)
     draw_sky(shot, 0.002 * time_s)
@@ -71,7 +73,7 @@ def _paint(street: Street, materials: Materials, time_s: float, size: tuple[int,
 
 
 def _camera(street: Street, time_s: float, size: tuple[int, int]) -> Camera:
-    """Camera at a time: it sways a little, and bobs when it walks."""
+    """The camera at a time: it sways a little, and moves up and down when it walks."""
     sway = np.radians(0.5) * np.sin(1.3 * time_s + street.seed)
     bob = 0.02 * street.speed_mps * np.sin(9 * time_s)
     way = np.array([0.0, bob, street.speed_mps * time_s])
@@ -79,7 +81,7 @@ def _camera(street: Street, time_s: float, size: tuple[int, int]) -> Camera:
 
 
 def _in_sight(shot: Shot, street: Street, time_s: float) -> list[Thing]:
-    """Things before the camera, the far ones first."""
+    """Things in front of the camera, far ones first."""
     z = float(shot.camera.position[2])
     things = street.things(time_s, (z - _LARGEST_M, z + _SIGHT_M))
     seen = shot.sees(np.array([thing.place for thing in things]), _LARGEST_M)
@@ -88,7 +90,7 @@ def _in_sight(shot: Shot, street: Street, time_s: float) -> list[Thing]:
 
 
 def _remoteness(thing: Thing, camera: Camera) -> float:
-    """Larger for what others may hide."""
+    """The order of painting: larger for things that others may hide."""
     # Long cars side by side: the nearer lane is in front even if its car is a little ahead.
     x, _, z = thing.place - camera.position
     return float(z + 2 * abs(x))
@@ -103,13 +105,13 @@ def _develop(pixels: UInt8, size: tuple[int, int], mirrored: bool) -> tuple[UInt
 
 
 def _grain(street: Street, size: tuple[int, int]) -> Float32:
-    """Noise for one frame and some more, so that every frame can start elsewhere in it."""
+    """Noise for two frames, so that every frame can start at another place in it."""
     rng = np.random.default_rng([street.seed, 1])
     return _NOISE * rng.standard_normal(2 * 3 * size[0] * size[1], np.float32)
 
 
 def _expose(image: UInt8, street: Street, index: int, grain: Float32) -> UInt8:
-    """Add to an image what the sensor does: gain and noise."""
+    """The image with the gain and noise of the sensor."""
     start = np.random.default_rng([street.seed, 2, index]).integers(image.size)
     light = image * street.gain.astype(np.float32) + grain[start : start + image.size].reshape(image.shape)
     return np.asarray(np.clip(light, 0, 255), np.uint8)

@@ -1,4 +1,4 @@
-"""What lies behind the things on the street: sky, ground, and the walls on both sides."""
+"""The scenery behind the things on the street: sky, ground, and the walls on both sides."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from budgetseg.types import Float64
 __all__ = ["draw_ground", "draw_sky", "draw_walls"]
 
 _PLOT_M = N_BAYS * BAY_M
-_DEEP_M = 7.0
-_N_PLOTS = 11
-_N_NEAR_BLOCKS = 3
+_DEEP_M = 7.0  # depth of a house
+_N_PLOTS = 11  # plots in sight on each side
+_N_NEAR_BLOCKS = 3  # blocks of ground that are drawn one by one; farther ones are drawn together
 
 
 def draw_sky(shot: Shot, drift: float) -> None:
@@ -27,7 +27,7 @@ def draw_sky(shot: Shot, drift: float) -> None:
 
 
 def draw_ground(shot: Shot) -> None:
-    """Road and sidewalks; beyond the nearest blocks of ground, long pieces will do."""
+    """Draw road and sidewalks; beyond the nearest blocks of ground, in long pieces."""
     first = int(shot.camera.position[2] // BLOCK_M)
     near = [(k, 1) for k in range(first, first + _N_NEAR_BLOCKS)]
     far = [(first + _N_NEAR_BLOCKS + n * N_FAR_BLOCKS, N_FAR_BLOCKS) for n in range(2)]
@@ -38,7 +38,7 @@ def draw_ground(shot: Shot) -> None:
 
 
 def draw_walls(shot: Shot, street: Street) -> None:
-    """Houses across the far end of the street, then houses and fences on both sides, the far ones first."""
+    """Draw houses across the far end of the street, then houses and fences on both sides, far ones first."""
     first = int(shot.camera.position[2] // _PLOT_M)
     _draw_end(shot, float(shot.camera.position[2]) + _N_PLOTS * _PLOT_M)
     for side, x in enumerate((NEAR_WALL_M, FAR_WALL_M)):
@@ -51,7 +51,7 @@ def draw_walls(shot: Shot, street: Street) -> None:
 
 
 def _plot(materials: Materials, street: Street, side: int, k: int) -> Texture:
-    """Wall between the k-th plot of a side and the street: two in five have a fence."""
+    """The texture of the wall of the k-th plot on a side; two in five plots have a fence."""
     is_fence = (2 * k + 3 * side + street.seed) % 5 < 2
     bank = (materials.fences if is_fence else materials.facades)[side]
     return bank[int(traits(street.seed, 100 + side, k)[0] * len(bank))]

@@ -1,4 +1,4 @@
-"""One frame in the making: a camera, a canvas, and the air and light between them."""
+"""A shot paints one frame: a camera, a canvas, and the haze and light between them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ __all__ = ["Shot"]
 
 _HAZE = 196.0, 208.0, 220.0
 _HAZE_M = 90.0
-"""The colour of what is infinitely far, and the distance that takes away two thirds of any other."""
+"""The colour of infinitely far things, and the distance, in metres, at which haze has two thirds of its effect."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Shot:
 
     Attributes
     ----------
-    camera, canvas : where from, and where to
-    sun : (3,) unit vector towards it
+    camera, canvas : that the world is seen by, and painted on
+    sun : (3,) unit vector towards the sun
     materials : what the street is made of
     """
 
@@ -37,7 +37,7 @@ class Shot:
         return float((point - self.camera.position) @ self.camera.axes[2])
 
     def sees(self, points: Float64, radius_m: float) -> Bool:
-        """Which of K world points (K, 3) are in sight, left and right, if they are so large; (K,)."""
+        """Whether each of K world points (K, 3) is in sight, if things there have a radius, (K,) bool."""
         right, _, depth = self.camera.view(points).T
         widest = self.canvas.pixels.shape[1] / 2 / self.camera.focal
         return np.asarray((depth > -radius_m) & (np.abs(right) < np.maximum(depth, 0) * widest + radius_m))
@@ -66,7 +66,7 @@ class Shot:
         """Lay a texture on a rectangle: corner (3,), edges along its columns and its rows (2, 3)."""
         corners = np.array([origin, origin + edges[0], origin + edges[0] + edges[1], origin + edges[1]])
         outline = self.camera.outline(corners)
-        # Coarse steps, below the noise, let a texture keep what it looks like from afar.
+        # Haze has coarse steps, below the noise, so that textures with haze can be reused.
         share = round(50 * _haze_share(self.depth((corners[0] + corners[2]) / 2))) / 50
         self.canvas.picture(texture, outline, self.camera.homography(origin, edges), (*_HAZE, share))
 

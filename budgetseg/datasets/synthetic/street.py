@@ -1,8 +1,8 @@
-"""An endless street known from its seed: what stands or moves where, at any time.
+"""An endless street made from a seed: the things on it, and where they are at any time.
 
 Across the street, from the camera's side: houses, sidewalk, road with two lanes and a strip of parked cars on one of
-its sides, sidewalk, houses. Along it, things come in rows, each at its own pitch and speed, so any stretch of the
-street can be asked for at any time without keeping the rest.
+its sides, sidewalk, houses. Along it, things come in rows, each with its own pitch and speed, so that any part of the
+street can be computed at any time without keeping the rest.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,12 @@ from budgetseg.types import Float64
 
 __all__ = ["FAR_WALL_M", "NEAR_WALL_M", "ROAD_M", "Row", "Street", "Thing", "build", "traits"]
 
-NEAR_WALL_M, FAR_WALL_M = -7.0, 6.5
+NEAR_WALL_M = -7.0
+FAR_WALL_M = 6.5
 ROAD_M = -3.5, 3.5
 
 _CYCLE_M = 1.5
-"""Way walked in one cycle of the legs."""
+"""Distance walked in one cycle of the legs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Thing:
     place : (3,) where it touches the ground, metres
     heading : +1 or -1, its front along z
     phase : of its gait, in cycles
-    traits : (8,) in [0, 1), what makes it differ from others of its kind
+    traits : (8,) in [0, 1), random numbers that its looks follow from
     """
 
     kind: str
@@ -44,7 +45,7 @@ class Thing:
 
     @property
     def label(self) -> int:
-        """Its class."""
+        """The index of its class."""
         return CLASSES.names.index(self.kind)
 
 
@@ -60,7 +61,7 @@ class Row:
     share : part of the places that are taken
     jitter : how far a thing strays from its place, in pitches
     speed_mps : along z; standing things face either way
-    number : tells this row's traits from another's
+    number : of the row; rows of other numbers have other traits
     """
 
     kinds: tuple[str, ...]
@@ -71,10 +72,10 @@ class Row:
     speed_mps: float
     number: int
 
-    def things(self, seed: int, time_s: float, stretch: tuple[float, float]) -> Iterator[Thing]:
-        """Things of this row on a stretch of the street (z from, z to) at a time."""
+    def things(self, seed: int, time_s: float, between: tuple[float, float]) -> Iterator[Thing]:
+        """Things of this row on a part of the street (z from, z to) at a time."""
         way = self.speed_mps * time_s
-        first, last = (int(np.ceil((z - way) / self.pitch_m)) for z in stretch)
+        first, last = (int(np.ceil((z - way) / self.pitch_m)) for z in between)
         for k in range(first, last):
             trait = traits(seed, self.number, k)
             if trait[7] < self.share:
@@ -89,14 +90,14 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Street:
-    """All that a seed decides, textures excepted.
+    """Everything that a seed decides, except textures.
 
     Attributes
     ----------
     seed : of the traits of things and houses
     rows : of things
     parking : -1 or +1, the side of the road where cars park
-    start : (3,) where the camera is at first
+    start : (3,) first position of the camera
     speed_mps : of the camera along z (0: it stands)
     gaze : (2,) its yaw to the right and its pitch down, radians
     sun : (3,) unit vector towards it
@@ -114,14 +115,14 @@ class Street:
     gain: Float64
     mirrored: bool
 
-    def things(self, time_s: float, stretch: tuple[float, float]) -> list[Thing]:
-        """All things on a stretch of the street at a time."""
-        return [thing for row in self.rows for thing in row.things(self.seed, time_s, stretch)]
+    def things(self, time_s: float, between: tuple[float, float]) -> list[Thing]:
+        """All things on a part of the street (z from, z to) at a time."""
+        return [thing for row in self.rows for thing in row.things(self.seed, time_s, between)]
 
 
 @lru_cache(maxsize=4096)
 def traits(seed: int, row: int, k: int) -> Float64:
-    """Eight uniform numbers that belong to the k-th thing of a row, whenever it is asked for."""
+    """Eight uniform random numbers of the k-th thing of a row, the same at every call."""
     return np.random.default_rng([seed, row, k + (1 << 30)]).random(8)
 
 
@@ -146,7 +147,7 @@ def build(seed: int) -> Street:
 
 
 def _rows(rng: np.random.Generator, parking: int) -> Iterator[Row]:
-    """Traffic, parked cars, people, trees and signs at the kerbs, hedges at the walls."""
+    """Rows of traffic, parked cars, people, trees and signs at the kerbs, and hedges at the walls."""
     specs = [
         # kinds, x, pitch, share, jitter, speed
         (("moving car",), max(-2.25 * parking, 0.25 * parking), 14.0, 0.9, 0.4, rng.uniform(2, 4)),

@@ -1,4 +1,4 @@
-"""Procedural pictures of what the street is made of.
+"""Procedural textures of the street.
 
 Two pairs differ only in the direction of their structure: a fence is a facade lying on its side, a hedge is the crown
 of a tree lying on its side. So their colours are the same, pixel by pixel. Road and sidewalk are one grain in two hues
@@ -16,7 +16,8 @@ from budgetseg.types import Float64, UInt8
 __all__ = ["Wall", "crown", "facade", "fence", "hedge", "noise", "road", "sidewalk", "sky"]
 
 PIXELS_PER_M = 32
-FLOOR_M, BAY_M = 2.8, 2.6
+FLOOR_M = 2.8
+BAY_M = 2.6
 """Every floor of every bay has one window, so all walls have the same share of glass."""
 
 _ROAD = np.array([104.0, 109, 119])
@@ -26,7 +27,7 @@ _PAINT = 205.0
 
 @dataclass(frozen=True, eq=False)
 class Wall:
-    """What a wall is painted in: two tones of one colour, (2, 3), and a shade of glass, (3,)."""
+    """The colours of a wall: two tones of one colour, (2, 3), and a shade of glass, (3,)."""
 
     tones: Float64
     glass: Float64
@@ -35,7 +36,8 @@ class Wall:
 def noise(rng: np.random.Generator, shape: tuple[int, int], blur: tuple[float, float]) -> Float64:
     """Smooth periodic noise (h, w), mean 0 and deviation 1; `blur` is the size of its grains along y and x, pixels."""
     spectrum = np.fft.rfft2(rng.standard_normal(shape))
-    fy, fx = np.fft.fftfreq(shape[0])[:, None] * blur[0], np.fft.rfftfreq(shape[1])[None] * blur[1]
+    fy = np.fft.fftfreq(shape[0])[:, None] * blur[0]
+    fx = np.fft.rfftfreq(shape[1])[None] * blur[1]
     field = np.fft.irfft2(spectrum * np.exp(-2 * np.pi**2 * (fy**2 + fx**2)), shape)
     return np.asarray((field - field.mean()) / field.std())
 

@@ -1,4 +1,4 @@
-"""How each kind of thing on the street is painted, and the shadow it casts."""
+"""Paint each kind of thing on the street, and the shadow that it casts."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,15 @@ from budgetseg.types import Float64
 
 __all__ = ["DRAW", "shadow"]
 
-_BARK, _METAL, _WHITE = np.array([92.0, 72, 54]), np.array([112.0, 116, 120]), np.array([236.0, 236, 236])
+_BARK = np.array([92.0, 72, 54])
+_METAL = np.array([112.0, 116, 120])
+_WHITE = np.array([236.0, 236, 236])
 _BOARDS = np.array([[206, 34, 44], [30, 92, 190], [244, 190, 20]], float)
 _BAR = np.array([[-0.24, -0.07, 0], [0.24, -0.07, 0], [0.24, 0.07, 0], [-0.24, 0.07, 0]])
 _ANGLE = np.linspace(0, 2 * np.pi, 20, endpoint=False)
 _DISC = np.stack([np.cos(_ANGLE), np.sin(_ANGLE), np.zeros(20)], axis=1)
 
-# Half width and half length on the ground, and the height of what casts it, metres.
+# Half width and half length of shadows on the ground, and the height of the part that casts them, metres.
 _SHADOWS = {
     "tree": (1.3, 1.3, 3.6),
     "hedge": (0.9, 0.9, 0.5),
@@ -90,4 +92,4 @@ DRAW: dict[str, Callable[[Shot, Thing], None]] = {
     "hedge": _hedge,
     "sign": _sign,
 }
-"""How each kind is painted."""
+"""Functions that paint things, by kind."""

@@ -1,1 +1,1 @@
-"""HOF and MBH along dense trajectories (Wang et al. 2011), one supervoxel at a time."""
+"""HOF and MBH along dense trajectories (Wang et al. 2011), computed for one supervoxel at a time."""

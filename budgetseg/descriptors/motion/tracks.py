@@ -27,14 +27,19 @@ __all__ = [
 ]
 
 LENGTH = 15  # frames of a track, at most
-MOST_SPANS = 3  # a supervoxel that lives longer is tracked where its life begins, in the middle and where it ends
-ERRATIC = 50.0  # pixels of standard deviation along x or y
-ON_IT, AROUND_IT, IN_ITS_MIDDLE = 0, 1, 2  # where tracks start
-JUMP, JUMP_SHARE = 20.0, 0.7  # a single step of so many pixels that makes so much of the way
+MOST_SPANS = 3  # a longer-lived supervoxel is tracked at the beginning, in the middle and at the end of its life
+ERRATIC = 50.0  # pixels of standard deviation along x or y from which a track is dropped
+# where tracks start
+ON_IT = 0
+AROUND_IT = 1
+IN_ITS_MIDDLE = 2
+# a track is dropped if one step is longer than this, in pixels, and than this share of it
+JUMP = 20.0
+JUMP_SHARE = 0.7
 
 
 def spans_of_tracks(first: int, end: int) -> list[tuple[int, int]]:
-    """Half-open ranges of frames that tracks start in and stay in, of a life from `first` to `end`."""
+    """Half-open ranges of frames in which tracks run, for a supervoxel that lives from `first` to before `end`."""
     return [_span(first, end, k) for k in range(_n_spans(first, end))]
 
 
@@ -43,7 +48,7 @@ def _n_spans(first: int, end: int) -> int:
 
 
 def _span(first: int, end: int, k: int) -> tuple[int, int]:
-    """The k-th of the ranges: of all that make up the life, or of those at its ends and in its middle."""
+    """The k-th of the ranges: they cover the lifetime, or lie at its ends and in its middle."""
     n = -(-(end - first) // LENGTH)
     part = k * (n - 1) // max(min(n, MOST_SPANS) - 1, 1)
     return first + part * (end - first) // n, first + (part + 1) * (end - first) // n
@@ -55,19 +60,27 @@ _span_compiled: Any = njit(cache=True, nogil=True)(_span)
 
 
 def n_tracked_frames(first: int, end: int) -> int:
-    """How many frames those ranges hold."""
+    """Number of frames in the ranges of `spans_of_tracks`."""
     return sum(stop - start for start, stop in spans_of_tracks(first, end))
 
 
 @lru_cache(maxsize=1 << 12)
 def keys_of_tracks(kind: str, first: int, end: int, dropped: int = 0) -> tuple[Key, ...]:
-    """Resources of a kind for each frame of those ranges, without the last `dropped` of each range."""
+    """Resources of a kind for each frame of `spans_of_tracks`, without the last `dropped` of each range."""
     return tuple((kind, frame) for start, stop in spans_of_tracks(first, end) for frame in range(start, stop - dropped))
 
 
-def lists_of_tracks(scene: Scene, start: int, dropped: int = 0, own: int | None = None) -> Lists:
-    """The same for every supervoxel, with frames counted from `start`; first `own` + the supervoxel, where given."""
-    return Lists(*_lists(scene.supervoxels.graph.boxes, start, dropped, -1 if own is None else own))
+def lists_of_tracks(scene: Scene, start: int, dropped: int = 0, tracks_start: int | None = None) -> Lists:
+    """Numbers of the resources of `keys_of_tracks` for every supervoxel.
+
+    Parameters
+    ----------
+    scene : the video and its supervoxels
+    start : number of the resource of frame 0
+    dropped : frames at the end of each range without a resource
+    tracks_start : number of the tracks of supervoxel 0, which come first in each list; None to leave tracks out
+    """
+    return Lists(*_lists(scene.supervoxels.graph.boxes, start, dropped, -1 if tracks_start is None else tracks_start))
 
 
 class Flow(Resource):
@@ -76,19 +89,19 @@ class Flow(Resource):
     kind = "flow"
 
     def count(self, scene: Scene) -> int:
-        """One for every pair of frames."""
+        """Number of pairs of consecutive frames, at least one."""
         return max(scene.n_frames - 1, 1)
 
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
-        """The same for every pair of frames."""
+        """The work of a pair of frames, which is the same for all."""
         return flow_work(scene)
 
     def works(self, scene: Scene) -> Float64:
-        """So often, (T - 1,)."""
+        """The work of every pair of frames, (T - 1,)."""
         return np.full(self.count(scene), flow_work(scene))
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
-        """(ceil(H/r), ceil(W/r), 2), r being `flow_reduction`."""
+        """The flow, (ceil(H/r), ceil(W/r), 2) float32, with r the `flow_reduction`."""
         following = min(index + 1, scene.n_frames - 1)
         return FrameArray(optical_flow(scene.frames[index], scene.frames[following]))
 
@@ -101,7 +114,7 @@ class TrackPoints:
     ----------
     points : (P, 2) float32, (y, x), the points of all tracks one after another
     first : (M + 1,) int32; the points of track k are first[k] to first[k + 1]
-    slots : (M,) int32, place of the first point's frame among those of `spans_of_tracks`
+    slots : (M,) int32, place of the frame of the first point among the frames of `spans_of_tracks`
     """
 
     points: Float32
@@ -110,22 +123,22 @@ class TrackPoints:
 
     @property
     def nbytes(self) -> int:
-        """Bytes it takes."""
+        """Size in bytes."""
         return self.points.nbytes + self.first.nbytes + self.slots.nbytes
 
 
 class Tracks(Resource):
     """Tracks of a supervoxel, shared by the descriptors that follow them.
 
-    Points start on a grid, on the supervoxel, and their track is kept if at least half of it lies on the supervoxel
-    and it is not erratic. Where there is none, the grid in its cube is taken, as wide as it is in the first frame of
-    the track; failing that, its middle pixel is followed wherever it goes.
+    Points start on a grid on the supervoxel. A track is kept if at least half of it lies on the supervoxel and it is
+    not erratic. If none is left, points start on the grid in the bounding box of the supervoxel in the first frame of
+    the track; if none of these is left, its middle pixel is tracked.
     """
 
     kind = "tracks"
 
     def count(self, scene: Scene) -> int:
-        """One set of tracks a supervoxel."""
+        """Number of supervoxels; each has one set of tracks."""
         return len(scene.supervoxels)
 
     def needs(self, scene: Scene, index: int) -> Sequence[Key]:
@@ -133,41 +146,42 @@ class Tracks(Resource):
         return keys_of_tracks(Flow.kind, *scene.lifetime(index), dropped=1)
 
     def all_needs(self, scene: Scene, numbering: Numbering) -> Lists:
-        """The same of every supervoxel."""
+        """The `needs` of every supervoxel."""
         return lists_of_tracks(scene, numbering.starts[Flow.kind], dropped=1)
 
     def work(self, scene: Scene, index: int) -> float:
-        """Frames and pixels."""
+        """Frames and pixels, see `track_work`."""
         return track_work(scene, index)
 
     def works(self, scene: Scene) -> Float64:
-        """The same of every supervoxel, (N,)."""
+        """The `work` of every supervoxel, (N,)."""
         return track_works(scene)
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> TrackPoints:
-        """All tracks."""
-        ids, runs = scene.supervoxels.ids, scene.runs
-        mine = slice(runs.first[index], runs.first[index + 1])
+        """All tracks of a supervoxel."""
+        ids = scene.supervoxels.ids
+        runs = scene.runs
+        of_region = slice(runs.first[index], runs.first[index + 1])
         spans = np.array(spans_of_tracks(*scene.lifetime(index)), np.int32)
         reduce = flow_reduction(ids.shape[1], ids.shape[2])
-        region = (index, runs.rows[mine], runs.spans[mine])
+        region = (index, runs.rows[of_region], runs.spans[of_region])
         return TrackPoints(*_follow(ids, region, spans, addresses(inputs), reduce))
 
 
 def flow_work(scene: Scene, pixels_a_vector: int = 16) -> float:
-    """Vectors of a flow field, of which large frames have fewer than pixels; so many pixels count as one more."""
+    """Number of vectors of a flow field, plus one for every `pixels_a_vector` pixels of the frame."""
     return scene.n_pixels * (1 / flow_reduction(*scene.frames.shape[1:3]) ** 2 + 1 / pixels_a_vector)
 
 
 def track_work(scene: Scene, region: int) -> float:
-    """Pixels that may lie on a grid, if they were spread evenly over the supervoxel's life; a frame counts as 250."""
+    """Pixels in tracked frames, if the supervoxel had the same number in all frames; a frame adds 250."""
     first, end = scene.lifetime(region)
     n_frames = n_tracked_frames(first, end)
     return n_frames * (float(scene.supervoxels.graph.sizes[region]) / (end - first) + 250)
 
 
 def track_works(scene: Scene) -> Float64:
-    """The same of every supervoxel, (N,)."""
+    """The `track_work` of every supervoxel, (N,)."""
     graph = scene.supervoxels.graph
     works: Float64 = np.empty(len(graph))
     _works(graph.boxes, graph.sizes, works)
@@ -191,18 +205,22 @@ def _n_frames(first, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _lists(boxes, origin, dropped, own):  # type: ignore[no-untyped-def]
-    """First and items, as in `Lists`."""
-    first, n = np.zeros(len(boxes) + 1, np.int64), 0
+def _lists(boxes, origin, dropped, tracks_start):  # type: ignore[no-untyped-def]
+    """First and items, as in `Lists`; tracks_start is -1 without tracks."""
+    first = np.zeros(len(boxes) + 1, np.int64)
+    n = 0
     for i in range(len(boxes)):
-        begin, end = np.int64(boxes[i, 0]), np.int64(boxes[i, 1])
-        n += _n_frames(begin, end) - dropped * _n_spans_compiled(begin, end) + (own >= 0)
+        begin = np.int64(boxes[i, 0])
+        end = np.int64(boxes[i, 1])
+        n += _n_frames(begin, end) - dropped * _n_spans_compiled(begin, end) + (tracks_start >= 0)
         first[i + 1] = n
-    items, n = np.empty(n, np.int32), 0
+    items = np.empty(n, np.int32)
+    n = 0
     for i in range(len(boxes)):
-        begin, end = np.int64(boxes[i, 0]), np.int64(boxes[i, 1])
-        if own >= 0:
-            items[n] = own + i
+        begin = np.int64(boxes[i, 0])
+        end = np.int64(boxes[i, 1])
+        if tracks_start >= 0:
+            items[n] = tracks_start + i
             n += 1
         for k in range(_n_spans_compiled(begin, end)):
             start, stop = _span_compiled(begin, end, k)
@@ -221,9 +239,10 @@ def _follow(ids, region, spans, flows, reduce):  # type: ignore[no-untyped-def]
     slot = flow_slot = 0
     for start, stop in spans:
         low, high = np.searchsorted(rows, start * height), np.searchsorted(rows, (start + 1) * height)
-        own_rows, own_runs = rows[low:high] - start * height, runs[low:high]
+        frame_rows = rows[low:high] - start * height
+        frame_runs = runs[low:high]
         for place in (ON_IT, AROUND_IT, IN_ITS_MIDDLE):
-            seeds = _seeds(own_rows, own_runs, place)
+            seeds = _seeds(frame_rows, frame_runs, place)
             paths, on = _paths(ids, index, seeds, start, stop - start, flows[flow_slot:], reduce)
             kept = _kept(paths, on, place)
             if len(kept):
@@ -241,14 +260,15 @@ def _seeds(rows, runs, place):  # type: ignore[no-untyped-def]
         return grid_points(rows, runs)
     if place == AROUND_IT:
         whole = np.empty((rows[-1] - rows[0] + 1, 2), np.int32)
-        whole[:, 0], whole[:, 1] = runs[:, 0].min(), runs[:, 1].max()
+        whole[:, 0] = runs[:, 0].min()
+        whole[:, 1] = runs[:, 1].max()
         return grid_points(np.arange(rows[0], rows[-1] + 1).astype(np.int32), whole)
     return middle_pixel(rows, runs)
 
 
 @njit(cache=True, nogil=True)
 def _kept(paths, on, place):  # type: ignore[no-untyped-def]
-    """The steady ones, and of those that start on the supervoxel the ones that stay on it for half of their points."""
+    """The steady paths; of those that start on the supervoxel, only the ones with half of their points on it."""
     good = np.ones(len(paths), np.bool_)
     if place != IN_ITS_MIDDLE:
         for k in range(len(paths)):
@@ -259,12 +279,13 @@ def _kept(paths, on, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _joined(parts):  # type: ignore[no-untyped-def]
-    """Points (n, 2), length and slot of several lots of tracks, as the fields of `TrackPoints`."""
+    """Join groups of tracks, each with its points (n, 2), length and slot, to the fields of `TrackPoints`."""
     n_tracks = n_points = 0
     for points, length, _ in parts:
         n_points += len(points)
         n_tracks += len(points) // max(length, 1)
-    all_points, first = np.empty((n_points, 2), np.float32), np.zeros(n_tracks + 1, np.int32)
+    all_points = np.empty((n_points, 2), np.float32)
+    first = np.zeros(n_tracks + 1, np.int32)
     slots = np.empty(n_tracks, np.int32)
     track = point = 0
     for points, length, slot in parts:
@@ -279,13 +300,15 @@ def _joined(parts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _paths(ids, region, seeds, start, length, flows, reduce):  # type: ignore[no-untyped-def]
-    """Where the seeds go, (n, length, 2), kept inside the frame, and how many points of each lie on the region."""
+    """Paths of the seeds, (n, length, 2), kept inside the frame, and the number of their points on the region, (n,)."""
     _, height, width = ids.shape
     shape = (-(-height // reduce), -(-width // reduce), 2)
-    paths, on = np.empty((len(seeds), length, 2), np.float32), np.zeros(len(seeds), np.int32)
+    paths = np.empty((len(seeds), length, 2), np.float32)
+    on = np.zeros(len(seeds), np.int32)
     bottom, right = np.float32(height - 0.5), np.float32(width - 0.5)
     for k in range(len(seeds)):
-        paths[k, 0, 0], paths[k, 0, 1] = seeds[k, 0] + np.float32(0.5), seeds[k, 1] + np.float32(0.5)
+        paths[k, 0, 0] = seeds[k, 0] + np.float32(0.5)
+        paths[k, 0, 1] = seeds[k, 1] + np.float32(0.5)
     for j in range(length):
         for k in range(len(seeds)):
             y, x = paths[k, j]
@@ -300,7 +323,7 @@ def _paths(ids, region, seeds, start, length, flows, reduce):  # type: ignore[no
 
 @njit(cache=True, nogil=True)
 def _is_steady(path):  # type: ignore[no-untyped-def]
-    """Neither scattered nor mostly one jump. Still tracks are kept: most of a scene may stand still."""
+    """Whether a path is neither scattered nor mostly one jump. A path without motion is steady: most scenes are."""
     if max(path[:, 0].std(), path[:, 1].std()) > ERRATIC:
         return False
     longest = way = 0.0

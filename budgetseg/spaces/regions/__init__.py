@@ -1,1 +1,1 @@
-"""The paper's space: supervoxels, and descriptors that cost time."""
+"""The regions space, the paper's: places are supervoxels, sources are descriptors that take time to compute."""

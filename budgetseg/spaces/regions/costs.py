@@ -1,4 +1,4 @@
-"""What labelling a video by supervoxels costs without any descriptor: what plans are made by."""
+"""Predict what labelling a video by supervoxels costs without any descriptor. Plans are chosen by these costs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["ALL_DESCRIPTORS", "CARRYING", "REDUCING", "FixedCosts", "expected_share"]
 
 REDUCING = "reducing"
-"""Stage: frames as they were read become those that are worked on."""
+"""Name of the stage in which frames are reduced to the size that is labelled."""
 CARRYING = "carrying"
-"""Stage: labels of frames that were worked on become those of all frames, at full size."""
+"""Name of the stage in which labels are enlarged to full size and copied to the frames between."""
 ALL_DESCRIPTORS = "all descriptors"
-"""What the cost of every descriptor of a video is priced by, a pixel."""
+"""Name under which the price per pixel of all descriptors of a video is kept."""
 
 
 @dataclass(frozen=True, eq=False)
 class FixedCosts:
-    """Predicts everything a plan costs except descriptors: decode, segment, CRF, paint.
+    """Predicts everything a plan costs except descriptors: decoding, supervoxels, CRF, painting.
 
     Attributes
     ----------
     space : labels the video
-    video : that is labelled
-    full : plan that does without nothing
-    end_s : when labels must be there, in seconds of the clock; infinity for no bound
+    video : to label
+    full : the plan for a budget without bound
+    end_s : when labels are due, in seconds of the clock; infinity for no bound
     """
 
     space: "Regions"
@@ -47,7 +47,7 @@ class FixedCosts:
 
     @classmethod
     def of(cls, space: "Regions", video: VideoSource, request: Request) -> "FixedCosts":
-        """For what is wanted of a video."""
+        """Costs of a request on a video."""
         n_frames = video.n_frames or max(1, round((video.duration_s or 10.0) * video.rate))
         density = request.density or density_for(video.width * video.height, 1 / video.rate)
         full = Plan(n_frames, (video.height, video.width), density=density)
@@ -55,24 +55,32 @@ class FixedCosts:
 
     @property
     def in_time(self) -> Plan:
-        """The full plan; with faster supervoxels, where those of the model would take much of the budget."""
-        tiers, most_s = self.space.tiers, self.space.settings.cutting_share * self.end_s
+        """The full plan, with faster supervoxels if those of the model would take too much of the budget."""
+        tiers = self.space.tiers
+        most_s = self.space.settings.cutting_share * self.end_s
         fast = [tier for tier in tiers if self._cutting_s(tier) <= most_s]
         tier = fast[0] if fast else min(tiers, key=self._cutting_s)
         return self.full if tier == self.space.tier else replace(self.full, tier=tier)
 
     def first_plan(self, decoding: float = 1.0) -> Plan:
-        """The plan before anything is read, if decoding costs so many times what is known of it."""
+        """The plan before anything is read, if decoding costs `decoding` times its predicted price."""
         return self.choose(self.in_time, self.end_s, partial(self.seconds, decoding=decoding))
 
     def choose(
         self, plan: Plan, left_s: float, fixed_s: Callable[[Plan], float], longest_stride: int = STRIDES[-1]
     ) -> Plan:
-        """What to do of a plan in so many seconds."""
+        """The best plan for left_s seconds, from `plan` down the ladder of `choose_plan`."""
         return choose_plan(plan, left_s, fixed_s, self.space.settings, longest_stride)
 
     def seconds(self, plan: Plan, n_frames: int | None = None, decoding: float = 1.0) -> float:
-        """What so many of the frames of a plan, or all, cost, if decoding costs so many times what is known of it."""
+        """Predicted seconds of a plan without descriptors.
+
+        Parameters
+        ----------
+        plan : to price
+        n_frames : number of its frames that are read; None for all
+        decoding : factor on the predicted price of decoding; 0 if they are decoded already
+        """
         if plan.prior:
             return 0.0
         n = plan.n_worked if n_frames is None else n_frames
@@ -84,29 +92,31 @@ class FixedCosts:
         return reducing_s + cutting_s + self.after_cutting_s(plan, n) + decode_s
 
     def after_cutting_s(self, plan: Plan, n_frames: int) -> float:
-        """What remains to be done with so many frames when they have supervoxels."""
-        n, n_pixels = float(plan.supervoxels_in(n_frames)), n_frames * plan.size[0] * plan.size[1]
+        """Predicted seconds of all work on n_frames frames that comes after their supervoxels, without descriptors."""
+        n = float(plan.supervoxels_in(n_frames))
+        n_pixels = n_frames * plan.size[0] * plan.size[1]
         stages = [("preparation", float(n_pixels)), *((stage, n) for stage in STAGES), self.space.painting(n_pixels)]
         if self.is_carried(plan):
             stages.append((CARRYING, self.carry_work(plan, n_frames)))
         return sum(self.space.prices.predict(*stage) for stage in stages)
 
     def is_carried(self, plan: Plan) -> bool:
-        """Whether labels of what is worked on are not yet those of the video."""
+        """Whether labels must be enlarged, or copied to frames that were not read."""
         return plan.size != self.full.size or plan.stride != 1
 
     def carry_work(self, plan: Plan, n_frames: int) -> float:
-        """Pixels, of carrying the labels of so many frames to all, at their size."""
+        """Number of pixels that the labels of n_frames frames are enlarged and copied to."""
         return float(n_frames * plan.stride * self.full.size[0] * self.full.size[1])
 
     def _cutting_s(self, tier: str) -> float:
-        """What supervoxels of a tier cost."""
+        """Predicted seconds of the supervoxels of a tier for the whole video."""
         return self.space.prices.predict(*self.space.of_tier(tier).cutting(self.full.n_worked, self.full.size))
 
 
 def expected_share(space: "Regions", video: VideoSource, request: Request) -> float | None:
-    """What share of all descriptors that count the last budget will pay for; None where nothing was ever labelled."""
-    budget, costs = request.budgets[-1], FixedCosts.of(space, video, request)
+    """The share of the full cost that the last budget leaves for descriptors; None if no price is known yet."""
+    budget = request.budgets[-1]
+    costs = FixedCosts.of(space, video, request)
     full_s = space.prices.usual(ALL_DESCRIPTORS, costs.full.n_pixels)
     if budget.is_share and request.scope == "descriptors":
         return budget.amount
@@ -118,7 +128,7 @@ def expected_share(space: "Regions", video: VideoSource, request: Request) -> fl
 
 
 def reader_of(video: VideoSource, plan: Plan, threads: int) -> Reader:
-    """Gives the frames that a plan works on, at the size at which they are read."""
+    """A reader of the frames that a plan uses, at the size at which they are read."""
     height, width = plan.read_size or plan.size
     span = replace(video.span, stride=video.span.stride * plan.stride)
     return Reader(replace(video, size=(width, height), span=span), threads, plan.stride)

@@ -1,4 +1,4 @@
-"""What the labels of a window were made from: supervoxels, the descriptors of each, and what H made of them."""
+"""What the labels of a window were made from: supervoxels, their descriptors, and H's probabilities."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ class RegionEvidence:
 
     Attributes
     ----------
-    supervoxels : of the window, on the frames that were worked on
-    stride : every so many frames of the video one was worked on
-    n_frames : of the video, in the window
-    subsets : (N,) int32, descriptors computed, as bits
-    probabilities : (N, L) float32, H's, interpolated where nothing was computed
+    supervoxels : of the frames that were read
+    stride : one frame of the video in this many was read
+    n_frames : number of frames of the video in the window
+    subsets : (N,) int32, descriptors that were computed, as bits
+    probabilities : (N, L) float32, H's probabilities, interpolated for supervoxels without descriptors
     labels : (N,) int32
     """
 
@@ -37,22 +37,22 @@ class RegionEvidence:
         return np.asarray(self.probabilities.max(axis=1))
 
     def confidence(self, size: tuple[int, int]) -> Float32:
-        """H's largest probability at every pixel, (T, H, W)."""
-        found = np.empty((self.n_frames, *size), np.float32)
-        carry(self.certainty[self.supervoxels.ids], self.stride, found)
-        return found
+        """H's largest probability at every pixel, (T, H, W), for frames of size (H, W)."""
+        confidence = np.empty((self.n_frames, *size), np.float32)
+        carry(self.certainty[self.supervoxels.ids], self.stride, confidence)
+        return confidence
 
 
 @dataclass(frozen=True, eq=False)
 class WindowMemory:
-    """What a run knows of a window at its end, to go on from another time.
+    """What a run knows of a window at its end, so that a later run can continue.
 
     Attributes
     ----------
     supervoxels : of the window
-    subsets : (N,) int32, descriptors computed, as bits
-    probabilities : (N, L) float32, H's probabilities
-    inputs : (N, d) float32, what was computed, as H scales it
+    subsets : (N,) int32, descriptors that were computed, as bits
+    probabilities : (N, L) float32, H's probabilities; rows mean something only where `subsets` is not 0
+    inputs : (N, d) float32, descriptors that were computed, as H scales them
     """
 
     supervoxels: Supervoxels

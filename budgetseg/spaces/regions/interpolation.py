@@ -1,4 +1,4 @@
-"""Class probabilities of supervoxels that nothing was computed for, from those of their neighbours."""
+"""Class probabilities of supervoxels without descriptors, interpolated from those of their neighbours."""
 
 import numpy as np
 from numba import njit
@@ -9,20 +9,21 @@ from budgetseg.types import Bool, Float32, Float64, Graph
 __all__ = ["interpolate"]
 
 NOWHERE = -1
+"""Layer of a supervoxel that no path connects to a known one."""
 
 
 def interpolate(probabilities: Float32, known: Bool, graph: Graph | Neighbours, prior: Float64) -> Float32:
-    """Probabilities (N, L) of all supervoxels; rows sum to one if those that are known do.
+    """Probabilities (N, L) of all supervoxels; rows sum to one if the known rows do.
 
-    Rows that are known stay. The others are sums over the neighbours that have a row, with weights that fall with the
-    distance of the centroids and sum to one, outward in layers: a layer looks at earlier ones alone, so that the order
-    of supervoxels plays no part. Where no path leads to a row that is known, there is the prior.
+    Known rows stay. The others are weighted means of neighbours, with weights that fall with the distance of centroids.
+    They are filled outward in layers, and a layer uses earlier ones alone, so that the order of supervoxels does not
+    matter. Supervoxels that no path connects to a known one get the prior.
 
     Parameters
     ----------
-    probabilities : (N, L), of which only known rows are looked at
-    known : (N,)
-    graph : of the supervoxels, or its `neighbours_of` if they are at hand
+    probabilities : (N, L) float32, of which only known rows are read
+    known : (N,) bool
+    graph : of the supervoxels, or its `neighbours_of` if they were found already
     prior : (L,) share of each class in training
     """
     neighbours = graph if isinstance(graph, Neighbours) else neighbours_of(graph)
@@ -34,11 +35,14 @@ def interpolate(probabilities: Float32, known: Bool, graph: Graph | Neighbours, 
 
 @njit(cache=True, nogil=True)
 def _layers(known, neighbours):  # type: ignore[no-untyped-def]
-    """Supervoxels in the order of their layer, as many as are reached, and the layer of each."""
-    layer, queue, n = np.full(len(known), NOWHERE, np.int32), np.empty(len(known), np.int32), 0
+    """Supervoxels that are reached, (n,), in the order of their layers, and the layer of every supervoxel, (N,)."""
+    layer = np.full(len(known), NOWHERE, np.int32)
+    queue = np.empty(len(known), np.int32)
+    n = 0
     for i in range(len(known)):
         if known[i]:
-            layer[i], queue[n] = 0, i
+            layer[i] = 0
+            queue[n] = i
             n += 1
     done = 0
     while done < n:
@@ -47,14 +51,15 @@ def _layers(known, neighbours):  # type: ignore[no-untyped-def]
         for k in range(neighbours.first[i], neighbours.first[i + 1]):
             j = neighbours.others[k]
             if layer[j] == NOWHERE:
-                layer[j], queue[n] = layer[i] + 1, j
+                layer[j] = layer[i] + 1
+                queue[n] = j
                 n += 1
     return queue[:n], layer
 
 
 @njit(cache=True, nogil=True)
 def _spread(rows, neighbours, queue, layer, prior):  # type: ignore[no-untyped-def]
-    """Fill in all rows that are not known."""
+    """Fill in all rows that are not known, in place."""
     for i in range(len(rows)):
         if layer[i] == NOWHERE:
             rows[i] = prior
@@ -62,10 +67,12 @@ def _spread(rows, neighbours, queue, layer, prior):  # type: ignore[no-untyped-d
     for i in queue:
         if layer[i] == 0:
             continue
-        mean[:], total = 0, 0.0
+        mean[:] = 0
+        total = 0.0
         for k in range(neighbours.first[i], neighbours.first[i + 1]):
-            j, weight = neighbours.others[k], neighbours.weights[k]
-            if layer[j] < layer[i]:  # a neighbour of one that is reached is reached
+            j = neighbours.others[k]
+            weight = neighbours.weights[k]
+            if layer[j] < layer[i]:  # never NOWHERE: all neighbours of a reached supervoxel are reached
                 total += weight
                 for label in range(rows.shape[1]):
                     mean[label] += weight * rows[j, label]

@@ -1,10 +1,10 @@
-"""What to do without when the budget is short, in a stated order.
+"""The ladder of cheaper plans: what a run gives up when the budget is short, in a stated order.
 
-    fewer supervoxels ─► smaller frames ─► fewer frames, their labels carried over ─► colour alone ─► the prior
+    fewer supervoxels ─► smaller frames ─► fewer frames, their labels copied to the others ─► colour alone ─► the prior
 
-The fixed cost of a plan is what labelling costs with no descriptor at all: decoding, supervoxels, CRF, pixels. A
-budget is short where that would take more than a stated share of it: descriptors of a few large supervoxels tell more
-than many supervoxels without any.
+The fixed cost of a plan is what labelling costs without any descriptor: decoding, supervoxels, CRF, painting. A budget
+is short if the fixed cost would take more than a stated share of it: a few large supervoxels with descriptors give
+better labels than many without.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ LADDER = ("fewer supervoxels", "smaller frames", "fewer frames", "colour alone",
 
 
 def given_up(plan: Plan, full: Plan) -> list[str]:
-    """What a plan does without, by the names in `LADDER`, where `full` does without nothing."""
+    """Names in `LADDER` of what a plan gives up against the full plan."""
     if plan.prior:
         return ["prior"]
     steps = (
@@ -38,12 +38,20 @@ def choose_plan(
     settings: RegionSettings,
     longest_stride: int = STRIDES[-1],
 ) -> Plan:
-    """The first plan of the ladder whose fixed cost is `floor_share` of the budget at most.
+    """The first plan of the ladder whose fixed cost is at most `floor_share` of the budget.
 
-    Where none is, the last; the prior where that does not fit at all.
+    If there is none, the last plan of the ladder; the prior if not even that fits in the budget.
+
+    Parameters
+    ----------
+    full : the plan at the top of the ladder
+    budget_s : seconds
+    fixed_s : predicts the fixed cost of a plan, in seconds
+    settings : of the space
+    longest_stride : of a plan
     """
     costs_s = [(plan, fixed_s(plan)) for plan in _ladder(full, settings, longest_stride)]
-    fitting = [plan for plan, own_s in costs_s if own_s <= settings.floor_share * budget_s]
+    fitting = [plan for plan, cost_s in costs_s if cost_s <= settings.floor_share * budget_s]
     if fitting:
         return fitting[0]
     last, last_s = costs_s[-1]
@@ -57,7 +65,7 @@ def cheapest(full: Plan, settings: RegionSettings, longest_stride: int = STRIDES
 
 
 def smaller(plan: Plan, settings: RegionSettings) -> Plan | None:
-    """The same with frames of half the size; None where they would be too small."""
+    """The plan with frames of half the size; None if they would be too small."""
     if min(plan.size) // 2 < settings.smallest_side:
         return None
     return replace(plan, size=(plan.size[0] // 2, plan.size[1] // 2))
@@ -71,9 +79,10 @@ def _ladder(plan: Plan, settings: RegionSettings, longest_stride: int) -> Iterat
     while (half := smaller(plan, settings)) is not None:
         plan = half
         yield plan
-    began = plan.stride  # of frames that were read, only some can be left out
+    first_stride = plan.stride  # frames may be read with it already, so that others must be multiples of it
     for stride in STRIDES:
-        if plan.stride < min(longest_stride, plan.n_frames) and stride > began and stride % began == 0:
+        is_multiple = stride > first_stride and stride % first_stride == 0
+        if plan.stride < min(longest_stride, plan.n_frames) and is_multiple:
             plan = replace(plan, stride=stride)
             yield plan
     yield replace(plan, colour_only=True)

@@ -1,4 +1,4 @@
-"""From a label for every supervoxel to a label for every pixel."""
+"""Painting: labels of supervoxels become labels of pixels."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -6,20 +6,30 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
+from budgetseg.spaces.regions.settings import RegionSettings
 from budgetseg.types import Int32, UInt8
 
 __all__ = ["paint", "painters"]
 
-LEAST = 10_000_000  # pixels for each thread: for fewer it may wait longer for a core than it works
 
-
-def painters(n_pixels: int, threads: int, least: int = LEAST) -> int:
-    """Threads that so many pixels are worth, of those that there are; each has `least` pixels."""
+def painters(n_pixels: int, threads: int, least: int = RegionSettings.pixels_per_thread) -> int:
+    """Number of threads to paint n_pixels pixels with: at most `threads`, each with at least `least` pixels."""
     return max(1, min(threads, n_pixels // least))
 
 
-def paint(labels: Int32, ids: Int32, out: UInt8, threads: int = 1, least: int = LEAST) -> None:
-    """Write the label of every pixel into `out`, (T, H, W); labels (N,) below 256, ids (T, H, W)."""
+def paint(
+    labels: Int32, ids: Int32, out: UInt8, threads: int = 1, least: int = RegionSettings.pixels_per_thread
+) -> None:
+    """Write the label of every pixel to `out`.
+
+    Parameters
+    ----------
+    labels : (N,) label of each supervoxel, below 256
+    ids : (T, H, W) supervoxel of each pixel
+    out : (T, H, W)
+    threads : number of threads, at most
+    least : number of pixels for each of them, at least
+    """
     small = labels.astype(np.uint8)
     threads = painters(out.size, threads, least)
     if threads == 1:

@@ -1,4 +1,4 @@
-"""The regions space: a place is a supervoxel, a source is a descriptor. All that does not depend on one video."""
+"""The regions space: a place is a supervoxel, a source is a descriptor. Here is all that does not depend on a video."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -28,29 +28,29 @@ __all__ = ["Regions", "Strategy"]
 
 
 class Strategy(Protocol):
-    """Says which policy decides, and which supervoxels are considered first."""
+    """Chooses the policy of a run, and the order in which supervoxels are considered."""
 
     def __call__(self, share: float) -> tuple[Chooser, Selection]:
-        """Both, where such a share of the full cost may be spent."""
+        """Policy and selection for a run that may spend `share` of the full cost."""
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """What labels videos by supervoxels.
+    """Labels videos by supervoxels.
 
     Attributes
     ----------
     classifiers : H
     crf : the energies
     descriptors : in the order of H
-    prices : what everything costs on this machine
-    strategy : says which policy decides, and which supervoxels are considered first
+    prices : what work costs on this machine
+    strategy : chooses the policy, and the order of supervoxels
     tier : of the supervoxels
     threads : cores to use
-    guarded : names of descriptors that are not trusted to return
-    counted : descriptors that make up the full cost of which the strategy is told a share, as bits; -1 for all
-    margins : what is kept back of a budget
-    settings : how a video is worked on
+    guarded : names of plug-in descriptors, which may fail or never return
+    counted : descriptors that make up the full cost, as bits; -1 for all
+    margins : safety margins of a budget
+    settings : how a video is labelled
     """
 
     classifiers: SubsetClassifiers
@@ -80,22 +80,22 @@ class Regions:
 
     @property
     def tiers(self) -> tuple[str, ...]:
-        """Tiers of the supervoxels that it may work with, by the budget, the best first."""
+        """Tiers of the supervoxels that it may use, depending on the budget; the best first."""
         return tuple(dict.fromkeys((self.tier, FAST)))
 
     def of_tier(self, name: str | None) -> "Regions":
-        """The same with supervoxels of another tier; None for its own."""
+        """The space with supervoxels of another tier; None for its own tier."""
         return self if name is None or name == self.tier else replace(self, tier=name)
 
     def cutting(self, n_frames: int, size: tuple[int, int]) -> tuple[str, float]:
-        """What its supervoxels are priced by, and the work: blocks of pixels, which the tier makes."""
+        """Price key and work of the supervoxels of n_frames frames; work is counted in blocks of pixels of the tier."""
         height, width = size
         side = tier_named(self.tier).reduce(height * width)
         return f"supervoxels {self.tier} {self.threads}", float(n_frames * -(-height // side) * -(-width // side))
 
     def painting(self, n_pixels: int) -> tuple[str, float]:
-        """What painting is priced by, and the work of one thread."""
-        return "pixels", n_pixels / painters(n_pixels, self.threads)
+        """Price key of painting, and the pixels of each thread."""
+        return "pixels", n_pixels / painters(n_pixels, self.threads, self.settings.pixels_per_thread)
 
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """The best plan for a video, before anything is read."""
@@ -103,19 +103,19 @@ class Regions:
         if costs.end_s == np.inf:
             return costs.full
         plan = costs.first_plan()
-        # Where nothing would be read, what reading costs would never be known better.
+        # If nothing were read, the price of reading would never be corrected.
         return costs.first_plan(1 / self.margins.decode_doubt) if plan.prior else plan
 
     def window_length(self, request: Request, plan: Plan) -> int:
-        """Frames that are worked on in one window, at most."""
+        """Number of frames that are labelled in one window, at most."""
         height, width = plan.read_size or plan.size
         most = self.settings.window_pixels // (height * width)
         return request.window or max(self.settings.shortest_window, most)
 
     def reader(self, video: VideoSource, plan: Plan) -> Reader:
-        """Gives the frames that a plan works on."""
+        """A reader of the frames that a plan uses."""
         return reader_of(video, plan, self.threads)
 
     def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> RegionState:
-        """The state of a window, before anything is known of it."""
+        """The state of a window before anything was read."""
         return RegionState(self, window, FixedCosts.of(self, video, request), plan, account, request.seed)

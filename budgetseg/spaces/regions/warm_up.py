@@ -1,4 +1,4 @@
-"""What must be paid before the user's clock starts: compilation, and what stages cost on this machine."""
+"""Work before the user's clock starts: compile all code, and measure the prices of stages on this machine."""
 
 import logging
 from collections.abc import Callable
@@ -28,10 +28,10 @@ Sizes = tuple[tuple[int, int], ...]
 
 
 def warm_up(space: Regions) -> None:
-    """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
+    """Compile all code that labelling runs, or load it from the cache. No prices are learned from it."""
     state = _label(replace(space, prices=Prices()), (160, 120), 4, _until_computed(30))
     episode = state.episode.copy()
-    episode.cost_s(0, 0)  # what only some runs come to, and should not have to compile
+    episode.cost_s(0, 0)  # these three are called by some runs only, which should not have to compile them
     episode.withdraw(0)
     episode.give_up(0)
 
@@ -39,7 +39,17 @@ def warm_up(space: Regions) -> None:
 def calibrate(
     space: Regions, sizes: Sizes = ((160, 120), (320, 240), (480, 360)), n_frames: int = 9, seconds: float = 0.05
 ) -> bool:
-    """Time the stages on rendered streets, unless it was done before; whether it was now. Call `warm_up` first."""
+    """Measure the prices of stages on rendered streets, unless they are known. Call `warm_up` first.
+
+    Parameters
+    ----------
+    space : whose prices are measured
+    sizes : widths and heights of the streets
+    n_frames : of each street
+    seconds : for descriptors, in each run
+
+    Returns whether they were measured.
+    """
     if space.painting(1)[0] in space.prices and space.cutting(1, (1, 1))[0] in space.prices:
         return False
     _log.info("stages are timed on rendered streets")
@@ -49,11 +59,11 @@ def calibrate(
 
 
 Left = Callable[[], float]
-"""Seconds left, whenever it is asked."""
+"""Returns the seconds left for actions."""
 
 
 def _until_computed(n: int) -> Callable[[list[Action]], Left]:
-    """Plenty of seconds left, until n more descriptors were computed, however long it takes to compile them."""
+    """A `Left` with plenty of time until n more descriptors were computed, however long their compilation takes."""
 
     def begin(done: list[Action]) -> Left:
         enough = len(done) + n
@@ -63,7 +73,7 @@ def _until_computed(n: int) -> Callable[[list[Action]], Left]:
 
 
 def _for_seconds(seconds: float) -> Callable[[list[Action]], Left]:
-    """Seconds left of a short time that begins when descriptors do."""
+    """A `Left` that counts down from `seconds`, beginning with the first descriptor."""
 
     def begin(_: list[Action]) -> Left:
         clock = WallClock()
@@ -75,7 +85,7 @@ def _for_seconds(seconds: float) -> Callable[[list[Action]], Left]:
 def _label(
     space: Regions, size: tuple[int, int], n_frames: int, begin: Callable[[list[Action]], Left], density: float = 30.0
 ) -> RegionState:
-    """Label a street twice: the second time the CRF begins with the first labels."""
+    """Label a street twice, since the second time the CRF begins with the first labels, which has another price."""
     video, _ = render(0, n_frames, size)
     source = VideoSource(ArrayClip(video.frames), Span(), size)
     request = Request((Budget(np.inf),), density=density)
@@ -84,10 +94,11 @@ def _label(
     window = Window(0, range(n_frames), space.reader(source, plan), is_last=True)
     state = space.open(window, source, request, plan, account)
     state.prepare(np.inf, np.inf)
-    done, out = list[Action](), np.empty(video.shape, np.uint8)
+    done = list[Action]()
+    out = np.empty(video.shape, np.uint8)
 
-    def choose(own: RegionState, left_s: float) -> Batch:
-        return own.choose(left_s)
+    def choose(window_state: RegionState, left_s: float) -> Batch:
+        return window_state.choose(left_s)
 
     for _ in range(2):
         left_s = begin(done)

@@ -1,4 +1,4 @@
-"""Descriptors computed now, and what H makes of them."""
+"""The worker computes descriptors, and H's probabilities from them."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -22,24 +22,24 @@ __all__ = ["Worker"]
 
 
 class DroppedError(Exception):
-    """A descriptor cannot be had; the message says why."""
+    """A descriptor cannot be computed; the message is the reason."""
 
 
 class Worker:
-    """Computes descriptors of a scene and asks H.
+    """Computes descriptors of a scene, and H's probabilities from them.
 
     Parameters
     ----------
-    live : the descriptors
+    live : computes descriptors
     classifiers : H
-    clock : that calls are timed by; a simulated one is charged what they were planned to cost
-    settings : how long a plug-in is waited for
-    guarded : names of descriptors that are not trusted to return: those of plug-ins
+    clock : measures calls; a simulated one is charged with their predicted seconds
+    settings : how long plug-ins may take
+    guarded : names of plug-in descriptors, which may fail or never return
 
     Attributes
     ----------
-    inputs : (N, d) float32, what was computed, as H scales it, side by side
-    n_asked, asking_s : how often H was asked, and the seconds that calls took beside their descriptors
+    inputs : (N, d) float32, descriptors that were computed, as H scales them, side by side
+    n_asked, asking_s : number of predictions of H, and the seconds of all calls beside their descriptors
     """
 
     def __init__(
@@ -50,9 +50,12 @@ class Worker:
         settings: RegionSettings | None = None,
         guarded: Sequence[str] = (),
     ) -> None:
-        graph, h = live.scene.supervoxels.graph, classifiers
+        graph = live.scene.supervoxels.graph
+        h = classifiers
         n_place = h.lengths[0]
-        self.live, self.names, self.guarded = live, h.names, frozenset(guarded)
+        self.live = live
+        self.names = h.names
+        self.guarded = frozenset(guarded)
         self._clock = clock
         self._settings = settings or RegionSettings()
         self.inputs = np.zeros((len(graph), sum(h.lengths) - n_place), np.float32)
@@ -61,10 +64,11 @@ class Worker:
         self._opinion = np.array([name in h.opinions for name in h.names])
         self._scaling = h.centre[n_place:], h.scale[n_place:]
         self._h = h.weights, h.bias + h.favour
-        self.n_asked, self.asking_s = 0, 0.0
+        self.n_asked = 0
+        self.asking_s = 0.0
 
     def __call__(self, episode: Episode, batch: Batch) -> Outcome:
-        """The outcome; of each descriptor all at once, those that are not trusted one by one."""
+        """Do a batch. Supervoxels with the same descriptor are done in one call; those of plug-ins one by one."""
         outcome = self._compute_batch(episode, batch)
         if not self._clock.is_simulated:
             return outcome
@@ -72,27 +76,31 @@ class Worker:
         return outcome._replace(spent_s=batch.planned_s, shared_s=np.zeros(len(batch.places)))
 
     def _compute_batch(self, episode: Episode, batch: Batch) -> Outcome:
-        n, descriptors = len(batch.places), batch.sources.tolist()
+        n = len(batch.places)
+        descriptors = batch.sources.tolist()
         if descriptors.count(descriptors[0]) == n and self.names[descriptors[0]] not in self.guarded:
-            return self._answer(episode, batch.places, descriptors[0])
+            return self._predict(episode, batch.places, descriptors[0])
         whole = self._nothing(n)
         for d in dict.fromkeys(descriptors):
-            mine = [k for k, other in enumerate(descriptors) if other == d]
-            for places in [[k] for k in mine] if self.names[d] in self.guarded else [mine]:
-                part = self._answer(episode, batch.places[places], d)
-                whole.values[places], whole.spent_s[places], whole.shared_s[places] = part[:3]
-                whole.missing.update((places[k], why) for k, why in part.missing.items())
-                if part.missing and self.names[d] in self.guarded:  # one that hangs is not waited for again
-                    whole.missing.update((k, part.missing[0]) for k in mine if k > places[0])
+            actions = [k for k, other in enumerate(descriptors) if other == d]
+            is_guarded = self.names[d] in self.guarded
+            for call in [[k] for k in actions] if is_guarded else [actions]:
+                part = self._predict(episode, batch.places[call], d)
+                whole.values[call], whole.spent_s[call], whole.shared_s[call] = part[:3]
+                whole.missing.update((call[k], why) for k, why in part.missing.items())
+                if part.missing and is_guarded:  # a plug-in that hangs is not called again
+                    whole.missing.update((k, part.missing[0]) for k in actions if k > call[0])
                     break
         return whole
 
     def _nothing(self, n: int) -> Outcome:
+        """An outcome of n actions, to be filled in."""
         return Outcome(np.full((n, self._h[1].shape[1]), np.nan, np.float32), np.zeros(n), np.zeros(n), {})
 
-    def _answer(self, episode: Episode, regions: Int64, d: int) -> Outcome:
-        """What comes of one descriptor of several supervoxels."""
-        n, began_s = len(regions), self._clock.now_s()
+    def _predict(self, episode: Episode, regions: Int64, d: int) -> Outcome:
+        """The outcome of descriptor d of several supervoxels."""
+        n = len(regions)
+        began_s = self._clock.now_s()
         try:
             spent = self._compute(episode, regions, d)
             done = regions[: len(spent.vectors)]
@@ -100,10 +108,13 @@ class Worker:
         except (LateError, DroppedError) as error:
             why = LATE if isinstance(error, LateError) else str(error)
             return self._nothing(n)._replace(missing=dict.fromkeys(range(n), why))
-        took_s, shared_s, n_done = self._clock.now_s() - began_s, np.zeros(n), len(done)
+        took_s = self._clock.now_s() - began_s
+        shared_s = np.zeros(n)
+        n_done = len(done)
         for k, bill in spent.bills.items():
             shared_s[k] = bill.total_s
-        self.n_asked, self.asking_s = self.n_asked + n_done, self.asking_s + took_s - spent.took_s
+        self.n_asked += n_done
+        self.asking_s = self.asking_s + took_s - spent.took_s
         outcome = Outcome(probabilities, (took_s - shared_s.sum()) / n_done + shared_s, shared_s, {})
         if not is_finite:
             bad = np.flatnonzero(~(np.isfinite(spent.vectors).all(axis=1) & np.isfinite(probabilities).all(axis=1)))
@@ -114,7 +125,7 @@ class Worker:
         return outcome._replace(values=np.concatenate([probabilities, self._nothing(n - n_done).values]))
 
     def _take(self, vectors: Float32, regions: Int64, d: int, subsets: Int32) -> tuple[Float32, bool]:
-        """What H says of a descriptor, (K, L), and whether all of it is finite."""
+        """H's probabilities with descriptor d of K supervoxels, (K, L), and whether all numbers are finite."""
         length = int(self._starts[d + 1] - self._starts[d])
         if vectors.shape[1:] != (length,):
             raise DroppedError(f"is {vectors.shape[1:]}, not ({length},)")
@@ -142,36 +153,37 @@ class Worker:
             raise DroppedError(f"failed ({type(error).__name__}: {error})") from error
 
     def _guarded(self, name: str, regions: Int64, patience_s: float, left_s: float) -> SpentTogether:
-        """As above, in a thread of its own that is left behind if it does not return in time."""
-        answer: Future[SpentTogether] = Future()
-        is_there, most_s = Event(), min(patience_s, left_s)
+        """Compute a plug-in descriptor in a thread of its own, which is abandoned if it does not return in time."""
+        result: Future[SpentTogether] = Future()
+        is_done = Event()
+        most_s = min(patience_s, left_s)
 
         def compute() -> None:
             try:
-                answer.set_result(self.live.compute_all(regions, name))
+                result.set_result(self.live.compute_all(regions, name))
             except Exception as error:
-                answer.set_exception(error)
-            self.live.left_behind.discard(get_ident())  # others may be given its number
-            is_there.set()
+                result.set_exception(error)
+            self.live.left_behind.discard(get_ident())  # a later thread may be given its number
+            is_done.set()
 
         end_s = self._clock.now_s() + most_s
-        thread = Thread(target=compute, daemon=True)  # of a pool, the program would wait for it at its end
+        thread = Thread(target=compute, daemon=True)  # for a thread of a pool, the program would wait at its end
         thread.start()
-        while not self._clock.wait(is_there, max(end_s - self._clock.now_s(), 0.0)):
+        while not self._clock.wait(is_done, max(end_s - self._clock.now_s(), 0.0)):
             if self._clock.now_s() >= end_s:
                 if thread.ident is not None and thread.is_alive():
                     self.live.left_behind.add(thread.ident)
                 raise DroppedError(f"did not return within {most_s:.2f} s")
-        return answer.result()
+        return result.result()
 
 
 @njit(cache=True, nogil=True)
 def _enter(vectors, regions, start, centre, scale, opinion, inputs):  # type: ignore[no-untyped-def]
-    """Put a descriptor of K supervoxels among the inputs, from column `start` on, as H scales it; if it is finite."""
+    """Write a descriptor of K supervoxels to `inputs`, from column `start` on, as H scales it. Whether it is finite."""
     is_finite = True
-    for own, i in enumerate(regions):
+    for row, i in enumerate(regions):
         for c in range(vectors.shape[1]):
-            value = vectors[own, c]
+            value = vectors[row, c]
             is_finite &= np.isfinite(value)
             if opinion:
                 value = np.log(max(value, np.float32(LEAST_OPINION)))
@@ -182,10 +194,12 @@ def _enter(vectors, regions, start, centre, scale, opinion, inputs):  # type: ig
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _classify(inputs, place, regions, subsets, starts, weights, bias):  # type: ignore[no-untyped-def]
     """H's probabilities of K supervoxels, (K, L)."""
-    n_place, n_labels = place.shape[1], bias.shape[1]
+    n_place = place.shape[1]
+    n_labels = bias.shape[1]
     probabilities = np.empty((len(regions), n_labels), np.float32)
-    for own, i in enumerate(regions):
-        subset, scores = subsets[own], probabilities[own]
+    for row, i in enumerate(regions):
+        subset = subsets[row]
+        scores = probabilities[row]
         scores[:] = bias[subset]
         for c in range(n_place):
             for label in range(n_labels):
@@ -195,7 +209,8 @@ def _classify(inputs, place, regions, subsets, starts, weights, bias):  # type: 
                 for c in range(starts[k], starts[k + 1]):
                     for label in range(n_labels):
                         scores[label] += inputs[i, c] * weights[subset, n_place + c, label]
-        top, total = scores.max(), np.float32(0)
+        top = scores.max()
+        total = np.float32(0)
         for label in range(n_labels):
             scores[label] = np.exp(scores[label] - top)
             total += scores[label]
