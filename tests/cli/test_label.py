@@ -106,7 +106,7 @@ def test_an_old_trace_is_one_line_that_says_to_label_anew(
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 6}))
     for words in (["--replay", tmp_path / "out"], ["--budget", "1s", "--resume", tmp_path / "out"]):
         line = refused("label", street, *words, "-o", tmp_path / "again")
-        assert line == f"budgetseg: '{path}' has format 6, not 7; label the video again"
+        assert line == f"budgetseg: '{path}' has format 6, not 8; label the video again"
     assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
 
 
