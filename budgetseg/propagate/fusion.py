@@ -57,9 +57,9 @@ class Fused(NamedTuple):
 def neighbours(keys: Sequence[Sequence[int]], timeline: Timeline, reach: float) -> list[list[tuple[int, int]]]:
     """Fusion neighbours of each frame: (network, key frame) pairs.
 
-    A frame fuses the nearest key frame of its shot on each side. A key frame fuses itself, and those on each side that
-    are within `reach`. Only of the dearest network that saw the shot do key frames beyond reach count. The frames of a
-    shot without key frames use the nearest key frame alone.
+    A frame fuses the key frames of its shot within `reach`. If it is no key frame, it also fuses the nearest on each
+    side, at any distance, of the dearest network that saw the shot. The frames of a shot without key frames use the
+    nearest key frame alone.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def neighbours(keys: Sequence[Sequence[int]], timeline: Timeline, reach: float) 
                 found[t].append((best[int(nearest[t])], int(nearest[t])))
                 continue
             for network, places in enumerate(inside):
-                near = _beside(places, t, timeline, reach, network == dearest)
+                near = _within(places, t, timeline, reach, network == dearest)
                 found[t].extend((network, key) for key in near)
     return found
 
@@ -97,20 +97,35 @@ def _between(places: Sequence[int], span: range) -> Sequence[int]:
     return places[bisect_left(places, span.start) : bisect_left(places, span.stop)]
 
 
-def _beside(places: Sequence[int], t: int, timeline: Timeline, reach: float, at_any_distance: bool) -> list[int]:
-    """The place at t, and the nearest on each side of it, within reach or at any distance."""
+def _within(places: Sequence[int], t: int, timeline: Timeline, reach: float, with_nearest: bool) -> Sequence[int]:
+    """Places within reach of t; with the nearest on each side, where t is none of them."""
     after = bisect_left(places, t)
     is_key = after < len(places) and places[after] == t
-    sides = [*places[max(after - 1, 0) : after], *places[after + is_key : after + is_key + 1]]
-    is_near = [timeline.distance(t, place) <= reach for place in sides]
-    if at_any_distance and not is_key:
-        is_near = [True] * len(sides)
-    return sorted([place for place, near in zip(sides, is_near, strict=True) if near] + [t] * is_key)
+    first = after
+    while first > 0 and timeline.distance(t, places[first - 1]) <= reach:
+        first -= 1
+    end = after + is_key
+    while end < len(places) and timeline.distance(t, places[end]) <= reach:
+        end += 1
+    if with_nearest and not is_key:
+        first = min(first, max(after - 1, 0))
+        end = max(end, min(after + 1, len(places)))
+    return places[first:end]
 
 
-def n_sources(n_frames: int, n_keys: float) -> float:
-    """Key frames that all frames together fuse, at most: one on each side, and key frames themselves."""
-    return n_frames * min(n_keys, 2.0) + n_keys
+def n_sources(n_frames: int, n_keys: float, reach: float, distance: float) -> float:
+    """About how many key frames all frames together fuse, where frames and key frames lie evenly.
+
+    Parameters
+    ----------
+    n_frames, n_keys : frames, and how many of them are key frames
+    reach : as of `neighbours`
+    distance : between neighbouring frames
+    """
+    within = 2 * int(reach / max(distance, 1e-9)) + 1  # frames within reach of a frame
+    others = max(n_frames - n_keys, 0.0)
+    beside = min(n_keys, 2.0)
+    return n_keys * (1 + (within - 1) * n_keys / n_frames) + others * max(beside, within * n_keys / n_frames)
 
 
 def fuse(grey: Float32, sources: Sequence[Source], settings: Propagation) -> Fused:

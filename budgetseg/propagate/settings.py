@@ -16,7 +16,7 @@ class Propagation:
     ----------
     flow_pixels : optical flow is found on frames halved until they have no more pixels than this
     near : a key frame at a distance d has the weight 1 / (d + near)
-    reach : a key frame fuses those beside it that are no farther than this; so do cheaper networks
+    reach : all key frames no farther than this are fused; farther ones only where none is nearer on their side
     weaker : weight of a network for each one that is dearer, where both have seen key frames
     contrast : grey levels between a cell and where it comes from that halve its weight: something else is hidden there
     outside : factor on the weight of a cell that comes from beyond the frame, where only its border is known
@@ -26,8 +26,8 @@ class Propagation:
     """
 
     flow_pixels: int = 12_000
-    near: float = 0.5
-    reach: float = 3.0
+    near: float = 2.0
+    reach: float = 4.0
     weaker: float = 0.25
     contrast: float = 10.0
     outside: float = 0.1

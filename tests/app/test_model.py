@@ -85,7 +85,16 @@ def test_a_model_with_a_network_labels_frames_unless_something_asks_for_regions(
     result = seeing.label(street, budget_s=math.inf)
     assert result.space == seeing.choose() == "frames"
     assert result.ledger.sources["dcnn"].count == N_FRAMES
-    assert set(result.ledger.stages) == {"decode", "looking", "networks", "flow", "fusing", "pixels", "edges", "release"}
+    assert set(result.ledger.stages) == {
+        "decode",
+        "looking",
+        "networks",
+        "flow",
+        "fusing",
+        "pixels",
+        "edges",
+        "release",
+    }
     assert seeing.choose("auto", ["--scope descriptors"]) == "regions"
     assert seeing.label(street, budget_s=math.inf, scope="descriptors").space == "regions"
 

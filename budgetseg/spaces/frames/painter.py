@@ -155,11 +155,11 @@ class Painter:
             self._clock.charge(self._costs.edges_s(1))
             spent_s = self._clock.now_s() - began_s
             plain_s = min(self._costs.threads * self._costs.paint_s(1), spent_s)
-            self._note("pixels", self._costs.n_pixels, plain_s)
+            self._note("pixels", self._costs.paint_work, plain_s)
             self._note("edges", self._costs.edges_work, spent_s - plain_s)
         else:
             paint(*answer, out)
-            self._note("pixels", self._costs.n_pixels, self._clock.now_s() - began_s)
+            self._note("pixels", self._costs.paint_work, self._clock.now_s() - began_s)
 
     def _sources(self, t: int, fused: Neighbours, chains: Mapping[int, Mapping[int, Float32]]) -> list[Source]:
         settings, state = self._space.settings.propagation, self._state

@@ -68,7 +68,8 @@ def _plans(
             key_s = max(costs.network_s(network) / costs.threads, 1e-9)
             have, n_keys, end_s = options.have.get(network, 0), n_read, 0.0
             for _ in range(3):  # the end costs more the more key frames there are: too few, too many, enough
-                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_sources(n_frames, n_keys), carry, edges)
+                n_fused = n_sources(n_frames, n_keys, settings.propagation.reach, options.distance[carry])
+                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_fused, carry, edges)
                 more = min((left_s - ready_s - end_s) / key_s, float(n_frames))
                 n_keys = max(1, have, min(n_read, have + int(max(more, 0.0))))
             cost_s = ready_s + end_s + max(n_keys - have, 0) * key_s

@@ -11,8 +11,8 @@ from budgetseg.engine.loop import LATE, Outcome
 from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.engine.trace import Finish, WindowTrace
 from budgetseg.engine.window import Window
-from budgetseg.propagate.cells import confidence_of, top_classes
-from budgetseg.propagate.fusion import neighbours
+from budgetseg.propagate.cells import confidence_of, mixed_share, top_classes
+from budgetseg.propagate.fusion import n_sources, neighbours
 from budgetseg.propagate.timeline import Timeline
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
@@ -98,6 +98,7 @@ class FrameState:
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
         self._cut_off: set[int] = set()
+        self._mixed: list[float] = []  # share of each prediction in which classes meet
         self._fusion: tuple[int, Timeline, list[list[tuple[int, int]]]] | None = None
         self._policy = Coverage()
 
@@ -283,6 +284,8 @@ class FrameState:
         prices, key = self._space.prices, self._costs.key(network)
         if why is None:
             self.predictions[action.source][action.place] = outcome.values
+            self._mixed.append(mixed_share(outcome.values.top))
+            self._costs = replace(self._costs, mixed=float(np.mean(self._mixed)))
             prices.look()
             prices.observe_stage(key, 1.0, spent_s)
         elif why == LATE:
@@ -303,7 +306,8 @@ class FrameState:
         """Predicted seconds of everything: all frames read, the dearest network on each, labels along edges."""
         n = len(self._window.span)
         read_s = self._window.reader.predict_s(self._space.prices, n)
-        end_s = self._costs.finish_s(n, n, 3 * n, FLOW, True)  # each key frame fuses itself and one on each side
+        n_fused = n_sources(n, n, self._space.settings.propagation.reach, self.footage.step(FLOW))
+        end_s = self._costs.finish_s(n, n, n_fused, FLOW, True)
         ask_s = n * self._costs.network_s(self.names[-1]) / self.threads
         return read_s + self._costs.look_s(n) + self._costs.flow_s(n - 1) + ask_s + end_s
 

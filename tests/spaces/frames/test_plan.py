@@ -27,7 +27,7 @@ PRICES = Prices(
         "frames large": SECONDS["large"],
         "frames flow": 0.001 / PIXELS,
         "frames fusing": 0.0002 / CELLS,
-        "frames pixels": 0.0002 / PIXELS,
+        "frames pixels": 0.0002 / FrameCosts(Prices(), PIXELS, CELLS, 1).paint_work,
         "frames edges": 0.0003 / FrameCosts(Prices(), PIXELS, CELLS, 1).edges_work,
         "frames copies": 0.00005 / PIXELS,
     },
@@ -110,7 +110,7 @@ def test_predictions_that_are_there_cost_nothing() -> None:
 
 
 def test_what_was_read_and_flow_that_was_found_cost_nothing() -> None:
-    new = replace(OPTIONS, strides=[1], networks=("small",))
+    new = replace(OPTIONS, strides=[1], networks=("small",), carries=(FLOW,))
     there = replace(new, read_s={1: 0.0}, n_pairs={1: 0})
     saved_s = READ_S[1] + COSTS.flow_s(N - 1)
     assert sure(0.5, there).n_keys > sure(0.5, new).n_keys

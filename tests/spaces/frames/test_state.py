@@ -12,6 +12,7 @@ from budgetseg.engine.loop import LATE, Outcome
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier, replay
 from budgetseg.engine.trace import WindowTrace
+from budgetseg.propagate.settings import Propagation
 from budgetseg.propagate.timeline import Distances
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
@@ -283,7 +284,8 @@ def test_nothing_is_left_when_the_dearest_network_has_seen_every_frame() -> None
 def test_everything_is_reading_flow_the_dearest_network_on_all_frames_and_labels_along_edges() -> None:
     state = open_state(space_of(FRAMES), slides(FRAMES))
     least_s = N * (SECONDS["decode"] + SECONDS["large"] + SECONDS["pixels"] + SECONDS["edges"])
-    most_s = least_s + N * (SECONDS["flow"] + 7 * SECONDS["fusing"])
+    n_fused = 2 * Propagation.reach + 1
+    most_s = least_s + N * (SECONDS["looking"] + SECONDS["flow"] + n_fused * SECONDS["fusing"])
     assert least_s < state.full_s("total") <= most_s + 1e-9
 
 

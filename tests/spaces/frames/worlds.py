@@ -60,8 +60,10 @@ NETWORKS = ("small", "large")
 def rates_of(seconds: Mapping[str, float] = SECONDS) -> dict[str, float]:
     """Rates of stages that make each kind of work take so long."""
     rates = {f"frames {name}": seconds[name] for name in NETWORKS}
-    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("looking", "flow", "pixels", "copies")}
-    rates["frames edges"] = seconds["edges"] / FrameCosts(Prices(), N_PIXELS, N_CELLS, 1).edges_work
+    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("looking", "flow", "copies")}
+    costs = FrameCosts(Prices(), N_PIXELS, N_CELLS, 1)
+    rates["frames pixels"] = seconds["pixels"] / costs.paint_work
+    rates["frames edges"] = seconds["edges"] / costs.edges_work
     rates["frames fusing"] = seconds["fusing"] / N_CELLS
     return rates | {f"decode {suffix}": seconds["decode"] / N_PIXELS for suffix in (".array", ".film")}
 
