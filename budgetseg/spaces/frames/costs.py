@@ -92,10 +92,10 @@ class FrameCosts:
         """For one thread to run a network on a frame, while the others do so too."""
         return self.prices.predict(self.key(network), 1.0)
 
-    def finish_s(self, n_frames: int, n_keys: float, n_sources: float, carry: str, edges: bool) -> float:
-        """From the last prediction to labels of all frames; `n_sources` as of `fuse_s`."""
+    def finish_s(self, n_frames: int, n_keys: float, n_sources: float, carry: str, n_edged: float) -> float:
+        """From the last prediction to labels of all frames, `n_edged` along edges; `n_sources` as of `fuse_s`."""
         n_painted = n_keys if carry == COPY else n_frames
-        seconds = self.paint_s(n_painted) + edges * self.edges_s(n_painted) + self.copy_s(n_frames - n_painted)
+        seconds = self.paint_s(n_painted) + self.edges_s(min(n_edged, n_painted)) + self.copy_s(n_frames - n_painted)
         return seconds + (0.0 if carry == COPY else self.fuse_s(n_sources))
 
     def book(self, account: Account, stage: str, work: float, spent_s: float) -> None:

@@ -228,7 +228,7 @@ class Footage:
     def _find(self, pair: Pair) -> None:
         """Flow from the later of two frames to the earlier, for each frame between them, and the change along it."""
         earlier, later = pair
-        flow = step_flow(self._reduced(later), self._reduced(earlier), self._space.cells, fine=True)
+        flow = step_flow(self._reduced(later), self._reduced(earlier), self._space.cells)
         self._changes[FLOW, pair] = change(self.grey(later), self.grey(earlier), flow)
         self._flows[pair] = flow / np.float32(later - earlier)
 
@@ -255,11 +255,12 @@ class Footage:
             self._timelines[at] = self._measure(known_by)
         return self._timelines[at]
 
-    def step(self, carry: str) -> float:
-        """The mean distance between neighbouring frames, as far as it is known."""
-        if carry == FLOW and self._looked == len(self.frames) and self.n_pairs():
-            return self._space.settings.flow_share * self.timeline(COPY).step
-        return self.timeline(carry).step
+    def step(self) -> float:
+        """The mean distance between neighbouring frames along flow, as far as it is known."""
+        settings = self._space.settings
+        if self._looked == len(self.frames) and self.n_pairs():
+            return max(settings.flow_share * self.timeline(COPY).step, settings.distances.least)
+        return self.timeline(FLOW).step
 
     def look(self, end_s: float) -> None:
         """Compare neighbouring frames as they are, which shows cuts; not where that takes much of the time left."""

@@ -28,7 +28,7 @@ class Options:
     carries : how predictions may come to other frames
     read_s : by stride, seconds to read what is still to be read
     n_pairs : by stride, pairs of frames between which flow is still to be found
-    distance : by way of carrying, the mean distance between neighbouring frames, as of `Timeline`
+    distance : the mean distance between neighbouring frames along flow, as of `Timeline`
     """
 
     n_frames: int
@@ -39,7 +39,7 @@ class Options:
     carries: Sequence[str] = (FLOW, COPY)
     read_s: Mapping[int, float] = field(default_factory=dict)
     n_pairs: Mapping[int, int] = field(default_factory=dict)
-    distance: Mapping[str, float] = field(default_factory=lambda: {FLOW: 1.0, COPY: 1.0})
+    distance: float = 1.0
 
 
 def choose(
@@ -68,12 +68,12 @@ def _plans(
             key_s = max(costs.network_s(network) / costs.threads, 1e-9)
             have, n_keys, end_s = options.have.get(network, 0), n_read, 0.0
             for _ in range(3):  # the end costs more the more key frames there are: too few, too many, enough
-                n_fused = n_sources(n_frames, n_keys, settings.propagation.reach, options.distance[carry])
-                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_fused, carry, edges)
+                n_fused = n_sources(n_frames, n_keys, settings.propagation.reach, options.distance)
+                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_fused, carry, edges * n_read)
                 more = min((left_s - ready_s - end_s) / key_s, float(n_frames))
                 n_keys = max(1, have, min(n_read, have + int(max(more, 0.0))))
             cost_s = ready_s + end_s + max(n_keys - have, 0) * key_s
-            lost = loss(n_frames / n_keys, stride, carry, options.distance[carry], settings.losses)
+            lost = loss(n_frames / n_keys, stride, carry, options.distance, settings.losses)
             yield Plan(
                 n_frames,
                 options.size,
@@ -106,6 +106,7 @@ def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses
     """
     mean = distance * (frames_per_key - 1 / frames_per_key) / 4  # from a frame to the nearest of even key frames
     most = losses.most * (1 - 1 / frames_per_key)  # key frames lose nothing
-    lost = most * (1 - math.exp(-losses.rate * mean / most)) if most > 0 else 0.0
+    rate = losses.rate * (losses.copied if carry == COPY else 1.0)
+    lost = most * (1 - math.exp(-rate * mean / most)) if most > 0 else 0.0
     skipped = losses.skipped * distance * (stride - 1) if carry == FLOW else 0.0
     return lost + skipped + (losses.alone if carry == COPY else 0.0)

@@ -12,12 +12,13 @@ __all__ = ["FrameSettings", "Losses"]
 class Losses:
     """What plans believe: points of mean IoU, against the cheapest network on every frame.
 
-    Fitted to the training splits of CamVid and SUNY, by fold networks on frames that they have not seen:
-    `python -m benchmarks.key_frames losses`.
+    From CamVid's and SUNY's training frames, by fold networks that have not seen them; `notebook/benchmarks.md`, key
+    frames. Rates are checked by `python benchmarks/alternate.py` on SUNY's training halves.
 
     Attributes
     ----------
-    rate : lost for each unit of distance from a frame to the nearest key frame
+    rate : lost for each unit of distance along flow from a frame to the nearest key frame
+    copied : times as much is lost where labels are copied
     most : lost at most, by frames that have nothing in common with key frames but what such videos show
     alone : lost where labels are copied, since nothing is fused
     edges : gained where labels follow edges
@@ -26,10 +27,11 @@ class Losses:
     """
 
     rate: float = 0.8
+    copied: float = 5.0
     most: float = 30.0
-    alone: float = 0.2
+    alone: float = 0.8
     edges: float = 0.3
-    skipped: float = 0.2
+    skipped: float = 0.4
     doubling: float = 1.1
 
 

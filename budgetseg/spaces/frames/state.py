@@ -99,7 +99,6 @@ class FrameState:
         self._dropped: set[int] = set()
         self._cut_off: set[int] = set()
         self._mixed: list[float] = []  # share of each prediction in which classes meet
-        self._fusion: tuple[int, Timeline, list[list[tuple[int, int]]]] | None = None
         self._policy = Coverage()
 
     # What the policy asks
@@ -229,7 +228,7 @@ class FrameState:
             (COPY,) if footage.is_sparse else (FLOW, COPY),
             {stride: decoding * footage.read_s(stride) for stride in strides} if decoding else {},
             {stride: footage.n_pairs(stride if decoding else None) for stride in strides},
-            {carry: footage.step(carry) for carry in (FLOW, COPY)},
+            footage.step(),
         )
 
     def _choose(self, end_s: float, decoding: float) -> Plan | None:
@@ -241,7 +240,7 @@ class FrameState:
         """Seconds that must be left before `end_s` when reading ends: one prediction, copied to all frames."""
         left, margins = self.networks_left(), self.margins
         ask_s = self._costs.network_s(self.names[left[0]]) if left and not self.is_known else 0.0
-        copying_s = self._costs.finish_s(len(self._window.span), 1, 0, COPY, False)
+        copying_s = self._costs.finish_s(len(self._window.span), 1, 0.0, COPY, 0)
         kept_s = margins.reserve_s(end_s - self._began_s, self._space.prices.slowdown.waiting)
         return margins.action * ask_s + margins.finish * copying_s + kept_s
 
@@ -306,8 +305,8 @@ class FrameState:
         """Predicted seconds of everything: all frames read, the dearest network on each, labels along edges."""
         n = len(self._window.span)
         read_s = self._window.reader.predict_s(self._space.prices, n)
-        n_fused = n_sources(n, n, self._space.settings.propagation.reach, self.footage.step(FLOW))
-        end_s = self._costs.finish_s(n, n, n_fused, FLOW, True)
+        n_fused = n_sources(n, n, self._space.settings.propagation.reach, self.footage.step())
+        end_s = self._costs.finish_s(n, n, n_fused, FLOW, n)
         ask_s = n * self._costs.network_s(self.names[-1]) / self.threads
         return read_s + self._costs.look_s(n) + self._costs.flow_s(n - 1) + ask_s + end_s
 
@@ -328,24 +327,16 @@ class FrameState:
         n_frames = len(self._window.span)
         n_known = max(map(len, self.predictions), default=0)
         if not n_known:
-            return self._costs.finish_s(n_frames, 1, 0.0, COPY, False)
-        n_sources = 0.0
-        if self.plan.carry == FLOW:
-            n_sources = float(sum(map(len, self.fusion_neighbours(self.timeline()))))
+            return self._costs.finish_s(n_frames, 1, 0.0, COPY, 0)
         n_keys = n_known + self.threads
-        return self._costs.finish_s(n_frames, n_keys, n_sources, self.plan.carry or COPY, self.plan.edges)
+        n_fused = n_sources(n_frames, n_keys, self._space.settings.propagation.reach, self.timeline().step)
+        n_edged = len(self.footage.frames) if self.plan.edges else 0
+        return self._costs.finish_s(n_frames, n_keys, n_fused, self.plan.carry or COPY, n_edged)
 
     def fusion_neighbours(self, timeline: Timeline) -> list[list[tuple[int, int]]]:
-        """(Network, key frame) pairs that each frame is fused from; kept until there is another prediction.
-
-        Every decision asks, to know what the end will cost.
-        """
-        known = self._fusion  # one tuple: the thread that watches the deadline asks, too
-        if known is None or known[0] != self.n_predictions or known[1] is not timeline:
-            keys = [sorted(dict(seen)) for seen in self.predictions]
-            found = neighbours(keys, timeline, self._space.settings.propagation.reach)
-            known = self._fusion = sum(map(len, keys)), timeline, found
-        return known[2]
+        """(Network, key frame) pairs that each frame is fused from."""
+        keys = [sorted(known) for known in self.predictions]
+        return neighbours(keys, timeline, self._space.settings.propagation.reach)
 
     def finish(self, end_s: float, out: UInt8, like: Finish | None = None) -> tuple[Finish, FrameEvidence | None]:
         """Carry, fuse and paint; frames for which there is no time are like the nearest that was painted."""

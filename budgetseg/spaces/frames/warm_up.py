@@ -11,6 +11,7 @@ from budgetseg.engine.plan import Plan
 from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.engine.window import Reader, Window
+from budgetseg.propagate.order import medians
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState
@@ -65,5 +66,6 @@ def _label(space: Frames, size: tuple[int, int], n_frames: int) -> None:
                 state.footage.find_flow(np.inf)
             else:
                 state.footage.look(np.inf)
+            medians(state.timeline().positions, 2)
             spend(state, Listed(asked), account.clock, lambda: np.inf, threads=space.threads)
             state.finish(np.inf, out)

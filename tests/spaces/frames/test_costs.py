@@ -43,22 +43,22 @@ def test_flow_is_found_on_reduced_frames() -> None:
 
 
 def test_the_end_where_predictions_are_carried_along_flow_is_fusing_and_painting_all_frames() -> None:
-    plain_s = COSTS.finish_s(24, 5, 40.0, FLOW, False)
+    plain_s = COSTS.finish_s(24, 5, 40.0, FLOW, 0)
     assert plain_s == pytest.approx(24 * SECONDS["pixels"] + 40 * SECONDS["fusing"])
-    assert COSTS.finish_s(24, 5, 40.0, FLOW, True) == pytest.approx(plain_s + 24 * SECONDS["edges"])
+    assert COSTS.finish_s(24, 5, 40.0, FLOW, 24) == pytest.approx(plain_s + 24 * SECONDS["edges"])
 
 
 def test_the_end_where_labels_are_copied_is_painting_key_frames_and_copying_the_others() -> None:
-    plain_s = COSTS.finish_s(24, 5, 40.0, COPY, False)
+    plain_s = COSTS.finish_s(24, 5, 40.0, COPY, 0)
     assert plain_s == pytest.approx(5 * SECONDS["pixels"] + 19 * SECONDS["copies"])
-    assert COSTS.finish_s(24, 5, 40.0, COPY, True) == pytest.approx(plain_s + 5 * SECONDS["edges"])
+    assert COSTS.finish_s(24, 5, 40.0, COPY, 24) == pytest.approx(plain_s + 5 * SECONDS["edges"])
 
 
 def test_threads_share_stages_and_a_network_runs_on_one_of_them() -> None:
     one, two = (FrameCosts(frozen_prices(), N_PIXELS, N_CELLS, threads) for threads in (1, 2))
     assert two.network_s("small") == one.network_s("small") == SECONDS["small"]
     assert two.flow_s(5) == pytest.approx(one.flow_s(5) / 2)
-    assert two.finish_s(24, 5, 40.0, FLOW, True) == pytest.approx(one.finish_s(24, 5, 40.0, FLOW, True) / 2)
+    assert two.finish_s(24, 5, 40.0, FLOW, 24) == pytest.approx(one.finish_s(24, 5, 40.0, FLOW, 24) / 2)
 
 
 def test_prices_are_seconds_of_one_thread_however_many_have_measured_them() -> None:
@@ -75,4 +75,4 @@ def test_on_a_machine_that_is_slower_now_everything_takes_longer() -> None:
     prices.slowdown.factor = 3.0
     slow = FrameCosts(prices, N_PIXELS, N_CELLS, threads=1)
     assert slow.network_s("small") == pytest.approx(3 * COSTS.network_s("small"))
-    assert slow.finish_s(24, 5, 40.0, FLOW, True) == pytest.approx(3 * COSTS.finish_s(24, 5, 40.0, FLOW, True))
+    assert slow.finish_s(24, 5, 40.0, FLOW, 24) == pytest.approx(3 * COSTS.finish_s(24, 5, 40.0, FLOW, 24))

@@ -190,9 +190,9 @@ def test_a_network_that_hangs_from_the_first_frame_on_leaves_the_prior_and_is_na
 def test_a_prediction_that_was_cut_off_at_one_budget_is_there_at_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(SECONDS)
     stuck = TableNetwork(FRAMES, "large", machine, STEP_S, hangs_at=3)
-    first, second = run_on(machine, monkeypatch, 0.3, 0.8, networks={"large": stuck})
+    first, second = run_on(machine, monkeypatch, 0.3, 2.0, networks={"large": stuck})
     check_ready(first, 0.3)
-    check_ready(second, 0.8)
+    check_ready(second, 2.0)
     late = stuck.asked[3]
     assert stuck.asked.count(late) == 2
     assert late in {event.place for event in second.windows[0].events}

@@ -130,10 +130,10 @@ def test_no_flow_is_found_in_vain_at_another_budget(first_s: float) -> None:
 def test_where_finding_flow_took_so_long_that_there_is_no_time_to_fuse_labels_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    machine = Machine(SECONDS, {"flow": 2.4})
+    machine = Machine(SECONDS, {"flow": 3.4})
     work_takes_time(monkeypatch, machine)
     state = open_state(space_of(FRAMES, machine), slides(FRAMES, machine), machine.clock)
-    assert state.prepare(0.1, 0.1)
+    assert state.prepare(0.12, 0.12)
     assert machine.done["flow"] == N - 1
     assert state.plan.carry == COPY
 
@@ -161,9 +161,9 @@ def test_a_frame_that_was_not_read_moves_like_its_neighbours_and_beyond_the_ends
 
 def test_distances_follow_from_the_rate_until_frames_were_compared() -> None:
     state = open_state(space_of(FRAMES), slides(FRAMES, rate=1.0))
-    assert state.footage.step(FLOW) == state._space.settings.distances.by_rate(1.0) > 5
+    assert state.footage.step() == state._space.settings.distances.by_rate(1.0) > 5
     state.prepare(np.inf, np.inf)
-    assert state.footage.step(FLOW) < 1.5  # a street at 25 frames a second, whatever the file says
+    assert state.footage.step() < 1.5  # a street at 25 frames a second, whatever the file says
 
 
 def test_frames_of_a_street_lie_far_from_each_other_where_most_were_left_out() -> None:

@@ -44,7 +44,7 @@ def test_everything_has_a_price_once_it_was_timed(names: tuple[str, ...], thread
     for work in (*WORK, *names):
         assert costs.key(work) in space.prices
     for carry in (FLOW, COPY):
-        assert costs.finish_s(100, 50, 200.0, carry, True) > costs.finish_s(100, 50, 200.0, carry, False) > 0
+        assert costs.finish_s(100, 50, 200.0, carry, 100) > costs.finish_s(100, 50, 200.0, carry, 0) > 0
     assert min(costs.copy_s(1), costs.flow_s(1)) > 0
 
 
