@@ -23,9 +23,11 @@ FIGURES = ("class_average", "overall", "miou", "used")
 
 def main(old: str, new: str, *words: str) -> None:
     """Run both in turns, and print a table."""
-    case = list(words[:5])
+    model, dataset, root, split, budgets_ms = words[:5]
+    case = [model, dataset, str(Path(root).resolve()), split, budgets_ms]  # runs begin in the folder of a checkout
     n_repeats = int(words[5]) if len(words) > 5 else 5
     space = words[6] if len(words) > 6 else "frames"
+    old, new = (str(Path(checkout).resolve()) for checkout in (old, new))
     found: dict[str, list[list[list[float]]]] = {old: [], new: []}
     for repeat in range(n_repeats):
         for checkout in (old, new) if repeat % 2 == 0 else (new, old):
@@ -34,7 +36,7 @@ def main(old: str, new: str, *words: str) -> None:
             done = subprocess.run(command, env=environment, cwd=checkout, check=True, capture_output=True, text=True)
             found[checkout].append(json.loads(done.stdout.splitlines()[-1]))
             print(f"repeat {repeat}, {checkout}: {found[checkout][-1]}", flush=True)
-    budgets = case[-1].split(",")
+    budgets = budgets_ms.split(",")
     before, after = (np.array(found[checkout]) for checkout in (old, new))  # (R, B, 4)
     print("\n| ms a frame |", " | ".join(f"{figure}: old, new, difference" for figure in FIGURES), "|")
     print("|---|" + "---|" * len(FIGURES))
