@@ -5,8 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.deadline import Cuttable, cutting_off
 from budgetseg.types import NOTHING, Action, Batch, Float64
@@ -129,8 +127,3 @@ def spend(
 def done_of(batch: Batch, outcome: Outcome) -> list[int]:
     """Numbers of the actions of a batch that have a value."""
     return [k for k in range(batch.n_actions) if k not in outcome.missing]
-
-
-def nothing_for(n: int, why: str) -> Outcome:
-    """The outcome of n actions none of which has a value, all for the same reason."""
-    return Outcome(None, np.zeros(n), np.zeros(n), dict.fromkeys(range(n), why))

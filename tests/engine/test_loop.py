@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from budgetseg.engine.loop import LATE, Listed, Outcome, done_of, nothing_for, spend
+from budgetseg.engine.loop import LATE, Listed, Outcome, done_of, spend
 from budgetseg.timing.clock import CostClock, ManualClock
 from budgetseg.timing.deadline import Cuttable
 from budgetseg.types import NOTHING, Action, Batch
@@ -53,6 +53,11 @@ class Office:
 
     def cut_off(self) -> None:
         self.cut.set()
+
+
+def nothing_for(n: int, why: str) -> Outcome:
+    """The outcome of n actions none of which has a value, all for the same reason."""
+    return Outcome(None, np.zeros(n), np.zeros(n), dict.fromkeys(range(n), why))
 
 
 def forever() -> float:
