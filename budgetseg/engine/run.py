@@ -132,7 +132,7 @@ class _Run:
         stopped: Stopped,
         memory: LabelMemory | None = None,
     ) -> None:
-        self.space = space
+        self.space = space.for_run()
         self.video = video
         self.request = request
         self.classes = classes

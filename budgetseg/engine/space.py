@@ -6,7 +6,7 @@ accounts. It knows no more of a space than these protocols.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from budgetseg.engine.loop import Outcome
 from budgetseg.engine.plan import Plan
@@ -130,6 +130,9 @@ class Space(Protocol):
     @property
     def threads(self) -> int:
         """Number of threads that work."""
+
+    def for_run(self) -> Self:
+        """The space for one run, with prices that follow the video at hand."""
 
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """The best plan for a video, before anything is read."""

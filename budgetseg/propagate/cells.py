@@ -16,7 +16,6 @@ __all__ = [
     "between",
     "confidence_of",
     "grey_cells",
-    "mixed_share",
     "reduced",
     "spread_over",
     "step_flow",
@@ -63,18 +62,6 @@ def top_classes(probabilities: Float32) -> UInt8:
         for x in range(w):
             top[y, x] = argmax(probabilities, y, x)
     return top
-
-
-@njit(cache=True, nogil=True)
-def mixed_share(top: UInt8) -> float:
-    """The share of the squares between four cells in which classes meet; `top` (h, w) are their classes."""
-    h, w = top.shape
-    n_mixed = 0
-    for y in range(h - 1):
-        for x in range(w - 1):
-            label = top[y, x]
-            n_mixed += label != top[y, x + 1] or label != top[y + 1, x] or label != top[y + 1, x + 1]
-    return float(n_mixed / max((h - 1) * (w - 1), 1))
 
 
 @njit(cache=True, nogil=True)

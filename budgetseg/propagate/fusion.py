@@ -16,7 +16,7 @@ from budgetseg.propagate.settings import Propagation
 from budgetseg.propagate.timeline import Timeline
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Fused", "Source", "confidence_at", "dominant", "fuse", "n_sources", "neighbours"]
+__all__ = ["Fused", "Source", "confidence_at", "count_sources", "dominant", "fuse", "n_sources", "neighbours"]
 
 MIXED = 255
 """Marks a cell in which classes meet."""
@@ -111,6 +111,24 @@ def _within(places: Sequence[int], t: int, timeline: Timeline, reach: float, wit
         first = min(first, max(after - 1, 0))
         end = max(end, min(after + 1, len(places)))
     return places[first:end]
+
+
+def count_sources(keys: Sequence[Sequence[int]], timeline: Timeline, reach: float) -> int:
+    """How many key frames all frames together are fused from, about: as `neighbours`, but that shots count little.
+
+    Frames that have nothing but their own prediction are not fused.
+    """
+    positions = timeline.positions
+    found = np.zeros(len(timeline), np.int64)
+    for places in keys:
+        at = positions[np.asarray(places, np.int64)]
+        found += np.searchsorted(at, positions + reach, "right") - np.searchsorted(at, positions - reach, "left")
+    dearest = max((places for places in keys if places), key=keys.index, default=[])
+    is_other = np.ones(len(timeline), np.bool_)
+    is_other[np.asarray(dearest, np.int64)] = False
+    found[is_other] = np.maximum(found[is_other], min(len(dearest), 2))
+    found[~is_other & (found == 1)] = 0
+    return int(found.sum())
 
 
 def n_sources(n_frames: int, n_keys: float, reach: float, distance: float) -> float:

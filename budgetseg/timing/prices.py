@@ -28,7 +28,7 @@ __all__ = ["Learning", "Prices"]
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 2  # of the file; it also changes when work is counted in other units, since old prices would not fit
+FORMAT = 3  # of the file; it also changes when work is counted in other units, since old prices would not fit
 FILE = "prices.json"
 
 # A line as compiled code uses it: a and b, the number of calls, their fading sums for least squares on relative errors,
@@ -46,6 +46,7 @@ class Learning:
     Attributes
     ----------
     stage_weight : weight of the last time of a stage; the earlier ones share the rest, since a run has only a few
+    first_weight : the same for the first time of a stage in a run: videos differ more than one moment from another
     freed_weight, freed_times : weight if a stage took this many times less than its price, which was then learned while
         other programs used the machine; the slowdown explains that only in part
     call_kept : share of the weight of earlier calls that is kept at each new one: about the last hundred count
@@ -58,6 +59,7 @@ class Learning:
     """
 
     stage_weight: float = 0.35
+    first_weight: float = 0.75
     freed_weight: float = 0.75
     freed_times: float = 1.5
     call_kept: float = 0.99
@@ -109,6 +111,17 @@ class Prices:
             ]
         )
         self._lock = Lock()
+        self._machine: Prices | None = None
+        self._seen: set[str] = set()
+
+    def for_run(self) -> "Prices":
+        """Prices of one run: they begin with these, soon follow what this video takes, and teach these slowly."""
+        own = Prices(self._rates, frozen=self.frozen, learning=self._learning)
+        own.slowdown = self.slowdown
+        own._lines = self._lines
+        own._lock = self._lock
+        own._machine = self
+        return own
 
     def __contains__(self, name: str) -> bool:
         return name in self._rates or name in self._lines
@@ -131,6 +144,11 @@ class Prices:
         rate = max(seconds / self.slowdown.factor, self._learning.least_s) / max(work, 1.0)
         before = self._rates.get(name, rate)
         weight = self._learning.stage_weight
+        if self._machine is not None:
+            self._machine.observe_stage(name, work, seconds)
+            if name not in self._seen:
+                weight = self._learning.first_weight
+            self._seen.add(name)
         if self._learning.freed_times * rate < before:
             weight = self._learning.freed_weight
         self._rates[name] = math.exp((1 - weight) * math.log(before) + weight * math.log(rate))

@@ -27,10 +27,6 @@ class FrameCosts:
     n_cells : of a network's output
     threads : that share the work
     flow_pixels : of the reduced frame that flow is found on, at most
-    mixed : share of a frame in which classes meet: only there painting takes long. The default is for what is not known
-    cell : pixels that a cell counts as in painting, since its neighbours are gathered first
-    plain : what a pixel amid others of its class counts, of one where classes meet. Both fit frames of CamVid, SUNY and
-        rendered streets within a fifth, along edges and plainly
     """
 
     prices: Prices
@@ -38,9 +34,6 @@ class FrameCosts:
     n_cells: int
     threads: int
     flow_pixels: int = Propagation.flow_pixels
-    mixed: float = 0.2
-    cell: float = 10.0
-    plain: float = 0.055
 
     @property
     def flow_work(self) -> float:
@@ -49,16 +42,6 @@ class FrameCosts:
         while n_pixels > self.flow_pixels:
             n_pixels /= 4
         return n_pixels
-
-    @property
-    def edges_work(self) -> float:
-        """Work of following the edges of a frame: pixels where classes meet."""
-        return self.mixed * (self.n_pixels + self.cell * self.n_cells)
-
-    @property
-    def paint_work(self) -> float:
-        """Work of painting a frame plainly."""
-        return (self.plain + self.mixed) * (self.n_pixels + self.cell * self.n_cells)
 
     def key(self, work: str) -> str:
         """What a kind of work is priced by."""
@@ -78,11 +61,11 @@ class FrameCosts:
 
     def paint_s(self, n_frames: float) -> float:
         """To paint so many frames."""
-        return self._shared_s("pixels", n_frames * self.paint_work)
+        return self._shared_s("pixels", n_frames * self.n_pixels)
 
     def edges_s(self, n_frames: float) -> float:
         """To let the labels of so many frames follow edges, on top of painting them."""
-        return self._shared_s("edges", n_frames * self.edges_work)
+        return self._shared_s("edges", n_frames * self.n_pixels)
 
     def copy_s(self, n_frames: float) -> float:
         """To copy the labels of so many frames."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budgetseg.engine.threads import for_each
-from budgetseg.propagate.chains import chains_to
+from budgetseg.propagate.chains import chains_to, compose
 from budgetseg.propagate.edges import paint_edges
 from budgetseg.propagate.fusion import Fused, Source, confidence_at, dominant, fuse
 from budgetseg.propagate.order import spread
@@ -19,12 +19,46 @@ from budgetseg.types import Float32, Int32, UInt8
 
 if TYPE_CHECKING:
     from budgetseg.spaces.frames.space import Frames
-    from budgetseg.spaces.frames.state import FrameState
+    from budgetseg.spaces.frames.state import FrameState, Prediction
 
-__all__ = ["Painter"]
+__all__ = ["Painter", "rehearse"]
 
 Neighbours = Sequence[tuple[int, int]]
 """(Network, key frame) pairs."""
+
+
+def rehearse(
+    space: "Frames", account: Account, costs: FrameCosts, prediction: "Prediction", grey: Float32, frame: UInt8
+) -> None:
+    """Fuse and paint one frame as at the end, and learn what that takes: it depends on what the video shows.
+
+    Parameters
+    ----------
+    space, account, costs : of the window
+    prediction : of a network for the frame; it is fused with itself, moved by some cells as if classes disagreed there
+    grey : the frame in cells
+    frame : (H, W, 3)
+    """
+    settings = space.settings.propagation
+    clock = account.clock
+    moved = np.full((*grey.shape, 2), space.settings.moved, np.float32)
+    source = Source(prediction.probabilities, prediction.top, grey, moved, 1.0)
+    out = np.empty(frame.shape[:2], np.uint8)
+    began_s = clock.now_s()
+    other = Source(prediction.probabilities.copy(), prediction.top, grey, compose(moved, -1.0, np.zeros_like(moved)), 1.0)
+    fused = fuse(grey, [source, other], settings)
+    clock.charge(costs.fuse_s(2))
+    fused_s = clock.now_s()
+    paint(*fused, out)
+    clock.charge(costs.paint_s(1))
+    painted_s = clock.now_s()
+    paint_edges(*fused, frame, out, settings)
+    clock.charge(costs.paint_s(1) + costs.edges_s(1))
+    plain_s = painted_s - fused_s
+    edges_s = max(clock.now_s() - painted_s - plain_s, 0.0)
+    costs.book(account, "fusing", 2.0 * costs.n_cells, (fused_s - began_s) / costs.threads)
+    costs.book(account, "pixels", costs.n_pixels, plain_s / costs.threads)
+    costs.book(account, "edges", costs.n_pixels, edges_s / costs.threads)
 
 
 class Painter:
@@ -155,11 +189,11 @@ class Painter:
             self._clock.charge(self._costs.edges_s(1))
             spent_s = self._clock.now_s() - began_s
             plain_s = min(self._costs.threads * self._costs.paint_s(1), spent_s)
-            self._note("pixels", self._costs.paint_work, plain_s)
-            self._note("edges", self._costs.edges_work, spent_s - plain_s)
+            self._note("pixels", self._costs.n_pixels, plain_s)
+            self._note("edges", self._costs.n_pixels, spent_s - plain_s)
         else:
             paint(*answer, out)
-            self._note("pixels", self._costs.paint_work, self._clock.now_s() - began_s)
+            self._note("pixels", self._costs.n_pixels, self._clock.now_s() - began_s)
 
     def _sources(self, t: int, fused: Neighbours, chains: Mapping[int, Mapping[int, Float32]]) -> list[Source]:
         settings, state = self._space.settings.propagation, self._state

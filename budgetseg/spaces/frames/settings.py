@@ -53,6 +53,9 @@ class FrameSettings:
     telling : share of a window that must be read before it is clear that there is no time to decode all of it
     clearly : times the time that is left that decoding must take then, before frames that need others are left out
     search : share of the time that is left in which a file is looked through for frames that need no others
+    rehearsals : predictions that are fused and painted when they come in, so that the end is priced by this video
+    moved : cells by which such a prediction is moved against itself. With 2, fusing takes then what it takes at the end
+        (median over the videos of `bench deadline` and film)
     """
 
     propagation: Propagation = field(default_factory=Propagation)
@@ -66,3 +69,5 @@ class FrameSettings:
     telling: float = 0.125
     clearly: float = 1.25
     search: float = 0.25
+    rehearsals: int = 3
+    moved: float = 2.0

@@ -1,7 +1,7 @@
 """The frames space: a place is a frame, a source is a network. All that does not depend on one video."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -98,6 +98,10 @@ class Frames:
         if not np.isfinite(found.sum()):
             raise ArithmeticError("its output is not finite")
         return np.ascontiguousarray(found, np.float32)
+
+    def for_run(self) -> "Frames":
+        """The space for one run, with prices that follow the video at hand."""
+        return replace(self, prices=self.prices.for_run())
 
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """All frames at full size; each window plans what to read when it is opened."""

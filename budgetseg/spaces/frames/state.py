@@ -11,13 +11,13 @@ from budgetseg.engine.loop import LATE, Outcome
 from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.engine.trace import Finish, WindowTrace
 from budgetseg.engine.window import Window
-from budgetseg.propagate.cells import confidence_of, mixed_share, top_classes
-from budgetseg.propagate.fusion import n_sources, neighbours
+from budgetseg.propagate.cells import confidence_of, top_classes
+from budgetseg.propagate.fusion import count_sources, n_sources, neighbours
 from budgetseg.propagate.timeline import Timeline
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.spaces.frames.footage import Footage
-from budgetseg.spaces.frames.painter import Painter
+from budgetseg.spaces.frames.painter import Painter, rehearse
 from budgetseg.spaces.frames.plan import Options, choose
 from budgetseg.spaces.frames.policy import Coverage
 from budgetseg.timing.deadline import Cuttable, LateError
@@ -98,7 +98,7 @@ class FrameState:
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
         self._cut_off: set[int] = set()
-        self._mixed: list[float] = []  # share of each prediction in which classes meet
+        self._fused = -1, 0  # predictions, and key frames fused by all frames then
         self._policy = Coverage()
 
     # What the policy asks
@@ -156,8 +156,10 @@ class FrameState:
         plan = choose(options, left_s + end_s, self._costs, self._space.settings, self.margins)
         if plan is None:
             left = self.networks_left()
-            plan = replace(self.plan, network=self.names[left[0]] if left else "", n_keys=1)
-        self.plan = replace(self.plan, network=plan.network, n_keys=plan.n_keys, score=plan.score)
+            plan = replace(self.plan, network=self.names[left[0]] if left else "", n_keys=1, edges=False)
+        self.plan = replace(
+            self.plan, network=plan.network, n_keys=plan.n_keys, edges=plan.edges, score=plan.score
+        )
         _log.info("%s on %d key frames, %s", plan.network, plan.n_keys, plan.carry)
         return plan
 
@@ -283,10 +285,12 @@ class FrameState:
         prices, key = self._space.prices, self._costs.key(network)
         if why is None:
             self.predictions[action.source][action.place] = outcome.values
-            self._mixed.append(mixed_share(outcome.values.top))
-            self._costs = replace(self._costs, mixed=float(np.mean(self._mixed)))
             prices.look()
             prices.observe_stage(key, 1.0, spent_s)
+            if self.n_predictions <= self._space.settings.rehearsals and action.place in self.footage.frames:
+                frame = self.footage.frames[action.place]
+                grey = self.footage.grey(action.place)
+                rehearse(self._space, self._account, self._costs, outcome.values, grey, frame)
         elif why == LATE:
             self._cut_off.add(action.source)
             self._asked[action.source].discard(action.place)  # another budget may have time for it
@@ -328,10 +332,19 @@ class FrameState:
         n_known = max(map(len, self.predictions), default=0)
         if not n_known:
             return self._costs.finish_s(n_frames, 1, 0.0, COPY, 0)
+        carry = self.plan.carry or COPY
         n_keys = n_known + self.threads
-        n_fused = n_sources(n_frames, n_keys, self._space.settings.propagation.reach, self.timeline().step)
+        n_fused = 0.0 if carry == COPY else self._n_fused() * n_keys / n_known
         n_edged = len(self.footage.frames) if self.plan.edges else 0
-        return self._costs.finish_s(n_frames, n_keys, n_fused, self.plan.carry or COPY, n_edged)
+        return self._costs.finish_s(n_frames, n_keys, n_fused, carry, n_edged)
+
+    def _n_fused(self) -> int:
+        """How many key frames all frames together are fused from, worked out once for each prediction."""
+        at = self.n_predictions
+        if self._fused[0] != at:
+            keys = [sorted(known) for known in self.predictions]
+            self._fused = at, count_sources(keys, self.timeline(), self._space.settings.propagation.reach)
+        return self._fused[1]
 
     def fusion_neighbours(self, timeline: Timeline) -> list[list[tuple[int, int]]]:
         """(Network, key frame) pairs that each frame is fused from."""

@@ -97,6 +97,10 @@ class Regions:
         """Price key of painting, and the pixels of each thread."""
         return "pixels", n_pixels / painters(n_pixels, self.threads, self.settings.pixels_per_thread)
 
+    def for_run(self) -> "Regions":
+        """The space for one run, with prices that follow the video at hand."""
+        return replace(self, prices=self.prices.for_run())
+
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """The best plan for a video, before anything is read."""
         costs = FixedCosts.of(self, video, request)
