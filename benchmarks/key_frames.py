@@ -150,7 +150,7 @@ def film_tables(data: Path, seeds: Sequence[int]) -> list[Table]:
     n_labels = large.shape[2]
     tables = []
     for name in (Path(clip).stem for clip in CLIPS):
-        truth = _painted(known[name]["dcnn_large"], plain[name].shape[1:3])
+        truth = painted(known[name]["dcnn_large"], plain[name].shape[1:3])
         tables.append(Table(name, "film", plain[name], truth, known[name], n_labels))
     for seed in seeds:
         pieces = draw({name: len(own) for name, own in plain.items()}, seed)
@@ -159,12 +159,13 @@ def film_tables(data: Path, seeds: Sequence[int]) -> list[Table]:
             network: np.concatenate([known[piece.source][network][list(piece.frames)] for piece in pieces])
             for network in ("dcnn", "dcnn_large")
         }
-        truth = _painted(answers["dcnn_large"], frames.shape[1:3])
+        truth = painted(answers["dcnn_large"], frames.shape[1:3])
         tables.append(Table(f"composite {seed}", "composite", frames, truth, answers, n_labels))
     return tables
 
 
-def _painted(answers: Float16, size: tuple[int, int]) -> UInt8:
+def painted(answers: Float16, size: tuple[int, ...]) -> UInt8:
+    """Labels (T, H, W) of a network on every frame."""
     labels = np.empty((len(answers), *size), np.uint8)
     for own, out in zip(answers, labels, strict=True):
         wide = np.ascontiguousarray(own, np.float32)

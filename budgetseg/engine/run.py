@@ -305,6 +305,7 @@ class _Run:
         ledger = opened.account.ledger
         events = opened.events
         began_s = self.clock.now_s()
+        before_s = ledger.stages_s
         planned_s = 0.0
 
         def record(batch: Batch, outcome: Outcome, at_s: float) -> None:
@@ -315,7 +316,9 @@ class _Run:
         n_before = len(events)
         spend(opened.state, policy, self.clock, left_s, record, self.space.threads)
         if len(events) > n_before:
-            ledger.book_stage(self.space.stage, planned_s / self.space.threads, self.clock.now_s() - began_s)
+            others_s = ledger.stages_s - before_s  # stages that ran in between have entries of their own
+            spent_s = self.clock.now_s() - began_s - others_s
+            ledger.book_stage(self.space.stage, planned_s / self.space.threads, spent_s)
 
     def _record(self, batch: Batch, outcome: Outcome, at_s: float, ledger: Ledger, events: list[Event]) -> None:
         """Add the actions of a batch to the ledger and to the events of the trace."""

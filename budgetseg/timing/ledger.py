@@ -68,6 +68,11 @@ class Ledger:
         return 0.0 if self.budget_s is None else max(self.spent_s - self.budget_s, 0.0)
 
     @property
+    def stages_s(self) -> float:
+        """Seconds spent in stages."""
+        return sum(entry.spent_s for entry in list(self.stages.values()))  # other threads may write
+
+    @property
     def sources_s(self) -> float:
         """Seconds spent on sources."""
         return sum(entry.spent_s for entry in list(self.sources.values()))  # other threads may write

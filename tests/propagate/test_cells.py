@@ -7,7 +7,6 @@ from budgetseg.propagate.cells import (
     between,
     confidence_of,
     grey_cells,
-    mixed_share,
     reduced,
     spread_over,
     step_flow,
@@ -87,11 +86,3 @@ def test_pixels_after_each_cell_are_all_pixels_in_order(n: int, size: int) -> No
         assert (cells[start[cell] : start[cell + 1]] == cell).all()
     places = np.clip((np.arange(size) + 0.5) * (n / size) - 0.5, 0, n - 1)
     assert np.allclose(cells + part, places, atol=1e-5)
-
-
-def test_classes_meet_where_four_neighbours_differ() -> None:
-    top = np.zeros((4, 5), np.uint8)
-    assert mixed_share(top) == 0
-    top[:, 3:] = 1
-    assert mixed_share(top) == 0.25
-    assert mixed_share(np.arange(20, dtype=np.uint8).reshape(4, 5)) == 1

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from budgetseg.timing.prices import FILE, Learning, Prices
 from budgetseg.timing.slowdown import Slowdown
+from tests.spaces.clocks import quiet_prices
 
 WORKS = (100.0, 1000.0, 5000.0)
 
@@ -90,6 +91,30 @@ def test_a_stage_that_took_clearly_less_than_known_has_a_weight_of_its_own() -> 
         prices = Prices({"paint": 0.01}, learning=learning)
         prices.observe_stage("paint", 100, took_s)
         assert prices.predict("paint", 100) == pytest.approx(expected_s)
+
+
+def test_prices_of_a_run_soon_follow_its_video_and_teach_those_of_the_machine_slowly() -> None:
+    machine = quiet_prices({"paint": 1.0})
+    run = machine.for_run()
+    assert run.predict("paint", 2.0) == machine.predict("paint", 2.0)
+    run.observe_stage("paint", 1.0, 4.0)
+    learning = Learning()
+    assert run.predict("paint", 1.0) == pytest.approx(4.0**learning.first_weight)
+    assert machine.predict("paint", 1.0) == pytest.approx(4.0**learning.stage_weight)
+    assert machine.for_run().predict("paint", 1.0) == machine.predict("paint", 1.0)
+
+
+def test_calls_of_a_run_are_learned_by_the_machine_at_once() -> None:
+    machine = quiet_prices({})
+    run = machine.for_run()
+    run.observe_calls("hog", 10.0, 0.5)
+    assert machine.predict("hog", 10.0) == run.predict("hog", 10.0) == pytest.approx(0.5)
+
+
+def test_frozen_prices_stay_frozen_in_a_run() -> None:
+    run = Prices({"paint": 1.0}, frozen=True).for_run()
+    run.observe_stage("paint", 1.0, 4.0)
+    assert run.predict("paint", 1.0) == 1.0
 
 
 def test_a_stage_too_short_for_the_clock_is_not_free_for_good() -> None:

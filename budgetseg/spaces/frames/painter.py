@@ -42,22 +42,25 @@ def rehearse(
     settings = space.settings.propagation
     clock = account.clock
     moved = np.full((*grey.shape, 2), space.settings.moved, np.float32)
-    source = Source(prediction.probabilities, prediction.top, grey, moved, 1.0)
+    still = np.zeros_like(moved)
+    answer = Fused(prediction.probabilities, prediction.top)
+    others = [prediction.probabilities, prediction.probabilities.copy()]
     out = np.empty(frame.shape[:2], np.uint8)
     began_s = clock.now_s()
-    other = Source(prediction.probabilities.copy(), prediction.top, grey, compose(moved, -1.0, np.zeros_like(moved)), 1.0)
-    fused = fuse(grey, [source, other], settings)
+    chains = [compose(moved, sign, still) for sign in (1.0, -1.0)]
+    sources = [Source(p, prediction.top, grey, chain, 1.0) for p, chain in zip(others, chains, strict=True)]
+    fuse(grey, sources, settings)
     clock.charge(costs.fuse_s(2))
     fused_s = clock.now_s()
-    paint(*fused, out)
+    paint(*answer, out)
     clock.charge(costs.paint_s(1))
     painted_s = clock.now_s()
-    paint_edges(*fused, frame, out, settings)
+    paint_edges(*answer, frame, out, settings)
     clock.charge(costs.paint_s(1) + costs.edges_s(1))
     plain_s = painted_s - fused_s
     edges_s = max(clock.now_s() - painted_s - plain_s, 0.0)
     costs.book(account, "fusing", 2.0 * costs.n_cells, (fused_s - began_s) / costs.threads)
-    costs.book(account, "pixels", costs.n_pixels, plain_s / costs.threads)
+    costs.book(account, "pixels", 2.0 * costs.n_pixels, 2 * plain_s / costs.threads)
     costs.book(account, "edges", costs.n_pixels, edges_s / costs.threads)
 
 

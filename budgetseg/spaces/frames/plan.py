@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
 from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.propagate.fusion import n_sources
@@ -56,35 +57,65 @@ def choose(
 def _plans(
     options: Options, left_s: float, costs: FrameCosts, settings: FrameSettings, margins: Margins
 ) -> Iterator[Plan]:
-    n_frames = options.n_frames
     better = qualities({name: costs.network_s(name) for name in options.networks}, settings.losses)
     for stride, carry, edges in product(options.strides, options.carries, (False, True)):
-        n_read = -(-n_frames // stride)
+        n_read = -(-options.n_frames // stride)
         flow_s = costs.flow_s(options.n_pairs.get(stride, n_read - 1)) if carry == FLOW else 0.0
         ready_s = options.read_s.get(stride, 0.0) + flow_s
         if ready_s >= left_s and ready_s > 0:
             continue
         for network in options.networks:
-            key_s = max(costs.network_s(network) / costs.threads, 1e-9)
-            have, n_keys, end_s = options.have.get(network, 0), n_read, 0.0
-            for _ in range(3):  # the end costs more the more key frames there are: too few, too many, enough
-                n_fused = n_sources(n_frames, n_keys, settings.propagation.reach, options.distance)
-                end_s = margins.finish * costs.finish_s(n_frames, n_keys, n_fused, carry, edges * n_read)
-                more = min((left_s - ready_s - end_s) / key_s, float(n_frames))
-                n_keys = max(1, have, min(n_read, have + int(max(more, 0.0))))
-            cost_s = ready_s + end_s + max(n_keys - have, 0) * key_s
-            lost = loss(n_frames / n_keys, stride, carry, options.distance, settings.losses)
+            end = _End(options, costs, settings, margins, carry, edges * n_read)
+            n_keys, cost_s = _most_keys(left_s - ready_s, n_read, options.have.get(network, 0), network, end)
+            lost = loss(options.n_frames / n_keys, stride, carry, options.distance, settings.losses)
             yield Plan(
-                n_frames,
+                options.n_frames,
                 options.size,
                 stride,
                 network=network,
                 n_keys=n_keys,
                 carry=carry,
                 edges=edges,
-                cost_s=cost_s,
+                cost_s=ready_s + cost_s,
                 score=better[network] - lost + edges * settings.losses.edges / stride,
             )
+
+
+class _End(NamedTuple):
+    """What making labels costs once all is asked, with some way of working."""
+
+    options: Options
+    costs: FrameCosts
+    settings: FrameSettings
+    margins: Margins
+    carry: str
+    n_edged: int
+
+    def seconds(self, n_keys: int) -> float:
+        """With so many key frames, and the margin of the end."""
+        n_frames = self.options.n_frames
+        n_fused = n_sources(n_frames, n_keys, self.settings.propagation.reach, self.options.distance)
+        return self.margins.finish * self.costs.finish_s(n_frames, n_keys, n_fused, self.carry, self.n_edged)
+
+
+def _most_keys(left_s: float, n_read: int, have: int, network: str, end: _End) -> tuple[int, float]:
+    """The most key frames that fit, no fewer than there are, and seconds of what is left to do."""
+    ask_s = end.costs.network_s(network)
+    key_s = max(ask_s / end.costs.threads, 1e-9)
+    doubt_s = (end.margins.action - 1) * ask_s  # the last key frame is only asked if it fits with its margin
+
+    def cost_s(n_keys: int) -> float:
+        more_s = (n_keys - have) * key_s + doubt_s if n_keys > have else 0.0
+        return end.seconds(n_keys) + more_s
+
+    least = max(have, 1)
+    n_keys = most = max(n_read, least)
+    for _ in range(3):  # the end costs more the more key frames there are: too few, too many, about enough
+        more = min(max(left_s - end.seconds(n_keys) - doubt_s, 0.0) / key_s, float(most))
+        n_keys = min(max(have + int(more), least), most)
+    while n_keys > least and cost_s(n_keys) > left_s:
+        n_keys -= 1
+    return n_keys, cost_s(n_keys)
 
 
 def qualities(prices_s: Mapping[str, float], losses: Losses) -> dict[str, float]:

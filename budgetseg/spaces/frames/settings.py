@@ -22,7 +22,8 @@ class Losses:
     most : lost at most, by frames that have nothing in common with key frames but what such videos show
     alone : lost where labels are copied, since nothing is fused
     edges : gained where labels follow edges
-    skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them
+    skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them.
+        `python -m benchmarks.carrying`
     doubling : gained with each doubling of a network's price: the dearer it is, the better it is taken to be
     """
 
@@ -31,7 +32,7 @@ class Losses:
     most: float = 30.0
     alone: float = 0.8
     edges: float = 0.3
-    skipped: float = 0.4
+    skipped: float = 0.08
     doubling: float = 1.1
 
 
@@ -54,8 +55,9 @@ class FrameSettings:
     clearly : times the time that is left that decoding must take then, before frames that need others are left out
     search : share of the time that is left in which a file is looked through for frames that need no others
     rehearsals : predictions that are fused and painted when they come in, so that the end is priced by this video
-    moved : cells by which such a prediction is moved against itself. With 2, fusing takes then what it takes at the end
-        (median over the videos of `bench deadline` and film)
+    rehearsal_share : share of the time that is left that this may take, each time
+    moved : cells by which such a prediction is moved against itself. With 4, fusing takes then about what it takes at
+        the end (median over the videos of `bench deadline` and film)
     """
 
     propagation: Propagation = field(default_factory=Propagation)
@@ -70,4 +72,5 @@ class FrameSettings:
     clearly: float = 1.25
     search: float = 0.25
     rehearsals: int = 3
-    moved: float = 2.0
+    rehearsal_share: float = 0.02
+    moved: float = 4.0

@@ -94,6 +94,7 @@ class FrameState:
         self._account = account
         self._explain = explain
         self._began_s = 0.0
+        self._end_s = np.inf
         self._is_prepared = False
         self._asked: list[set[int]] = [set() for _ in space.networks]
         self._dropped: set[int] = set()
@@ -157,9 +158,7 @@ class FrameState:
         if plan is None:
             left = self.networks_left()
             plan = replace(self.plan, network=self.names[left[0]] if left else "", n_keys=1, edges=False)
-        self.plan = replace(
-            self.plan, network=plan.network, n_keys=plan.n_keys, edges=plan.edges, score=plan.score
-        )
+        self.plan = replace(self.plan, network=plan.network, n_keys=plan.n_keys, edges=plan.edges, score=plan.score)
         _log.info("%s on %d key frames, %s", plan.network, plan.n_keys, plan.carry)
         return plan
 
@@ -183,6 +182,7 @@ class FrameState:
     def prepare(self, end_s: float, last_s: float) -> bool:
         """Read frames and find flow, with labels due at `end_s`; False where there is no time for any."""
         self._policy.begin()
+        self._end_s = end_s
         if not self._is_prepared:
             self._began_s = self._account.clock.now_s()
             self._is_prepared = True
@@ -287,7 +287,7 @@ class FrameState:
             self.predictions[action.source][action.place] = outcome.values
             prices.look()
             prices.observe_stage(key, 1.0, spent_s)
-            if self.n_predictions <= self._space.settings.rehearsals and action.place in self.footage.frames:
+            if self._may_rehearse(action.place):
                 frame = self.footage.frames[action.place]
                 grey = self.footage.grey(action.place)
                 rehearse(self._space, self._account, self._costs, outcome.values, grey, frame)
@@ -300,6 +300,13 @@ class FrameState:
             self._asked[action.source].discard(action.place)
             self._dropped.add(action.source)
             self._account.ledger.note(f"{network} {why}; dropped")
+
+    def _may_rehearse(self, place: int) -> bool:
+        """Whether to try on a prediction that just came in what the end will take."""
+        settings = self._space.settings
+        price_s = self._costs.fuse_s(2) + 2 * self._costs.paint_s(1) + self._costs.edges_s(1)
+        most_s = settings.rehearsal_share * (self._end_s - self._account.clock.now_s())
+        return self.n_predictions <= settings.rehearsals and place in self.footage.frames and price_s <= most_s
 
     def cuttable(self) -> Sequence[Cuttable]:
         """The networks."""
@@ -334,9 +341,16 @@ class FrameState:
             return self._costs.finish_s(n_frames, 1, 0.0, COPY, 0)
         carry = self.plan.carry or COPY
         n_keys = n_known + self.threads
-        n_fused = 0.0 if carry == COPY else self._n_fused() * n_keys / n_known
+        n_fused = 0.0 if carry == COPY else self._n_fused() * self._growth(n_known, n_keys)
         n_edged = len(self.footage.frames) if self.plan.edges else 0
         return self._costs.finish_s(n_frames, n_keys, n_fused, carry, n_edged)
+
+    def _growth(self, n_known: int, n_keys: int) -> float:
+        """How many times more is fused with some more key frames."""
+        n_frames = len(self._window.span)
+        reach = self._space.settings.propagation.reach
+        known, then = (n_sources(n_frames, n, reach, self.timeline().step) for n in (n_known, n_keys))
+        return then / known
 
     def _n_fused(self) -> int:
         """How many key frames all frames together are fused from, worked out once for each prediction."""

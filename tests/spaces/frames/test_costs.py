@@ -1,7 +1,5 @@
 """What each kind of work on frames is predicted to take."""
 
-from dataclasses import replace
-
 import pytest
 
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
@@ -24,17 +22,10 @@ def test_work_is_predicted_by_its_price_and_amount() -> None:
 
 def test_larger_frames_take_longer_to_paint_but_not_for_networks_and_fusing() -> None:
     large = FrameCosts(frozen_prices(), 4 * N_PIXELS, N_CELLS, threads=1)
-    assert COSTS.paint_s(1) < large.paint_s(1) < 4 * COSTS.paint_s(1)
-    assert COSTS.edges_s(1) < large.edges_s(1) < 4 * COSTS.edges_s(1)
+    assert large.paint_s(1) == pytest.approx(4 * COSTS.paint_s(1))
+    assert large.edges_s(1) == pytest.approx(4 * COSTS.edges_s(1))
     assert large.network_s("small") == COSTS.network_s("small")
     assert large.fuse_s(1) == COSTS.fuse_s(1)
-
-
-def test_the_more_classes_meet_in_a_frame_the_longer_it_takes_to_paint() -> None:
-    busy = replace(COSTS, mixed=2 * COSTS.mixed)
-    assert busy.edges_s(1) == pytest.approx(2 * COSTS.edges_s(1))
-    assert COSTS.paint_s(1) < busy.paint_s(1) < 2 * COSTS.paint_s(1)
-    assert busy.copy_s(1) == COSTS.copy_s(1)
 
 
 def test_flow_is_found_on_reduced_frames() -> None:

@@ -28,7 +28,9 @@ KEYS = {2: SMALL, 9: SMALL}
 
 def state_with(keys: Mapping[int, int], stride: int = 1, answer: Callable[[UInt8], Float32] = shades) -> FrameState:
     """A window whose frames were read, every so many of them, with predictions for some, by network."""
-    state = open_state(space_of(FRAMES), slides(FRAMES[:N]))
+    space = space_of(FRAMES)
+    settings = replace(space.settings, rehearsals=0)
+    state = open_state(replace(space, settings=settings), slides(FRAMES[:N]))
     state.footage.frames = {t: FRAMES[t] for t in range(0, N, stride)}
     state.footage.read = sorted(state.footage.frames)
     state.footage.find_flow(np.inf)

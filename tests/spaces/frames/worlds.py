@@ -17,7 +17,6 @@ from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
 from budgetseg.engine.window import Reader, Window
 from budgetseg.spaces.frames import footage, painter
-from budgetseg.spaces.frames.costs import FrameCosts
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState
 from budgetseg.timing.clock import Clock, ManualClock
@@ -60,10 +59,7 @@ NETWORKS = ("small", "large")
 def rates_of(seconds: Mapping[str, float] = SECONDS) -> dict[str, float]:
     """Rates of stages that make each kind of work take so long."""
     rates = {f"frames {name}": seconds[name] for name in NETWORKS}
-    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("looking", "flow", "copies")}
-    costs = FrameCosts(Prices(), N_PIXELS, N_CELLS, 1)
-    rates["frames pixels"] = seconds["pixels"] / costs.paint_work
-    rates["frames edges"] = seconds["edges"] / costs.edges_work
+    rates |= {f"frames {work}": seconds[work] / N_PIXELS for work in ("looking", "flow", "pixels", "edges", "copies")}
     rates["frames fusing"] = seconds["fusing"] / N_CELLS
     return rates | {f"decode {suffix}": seconds["decode"] / N_PIXELS for suffix in (".array", ".film")}
 
