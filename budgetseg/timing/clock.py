@@ -52,6 +52,10 @@ class Clock(ABC):
                 if self._n_pauses == 0:
                     self._paused_s += self._read_s() - self._pause_began_s
 
+    def computed_s(self) -> float:
+        """Seconds that the calling thread has computed, without those in which it waited for a core."""
+        return self.now_s()
+
     def charge(self, seconds: float) -> None:  # noqa: B027 - real clocks run by themselves
         """Add the predicted seconds of some work to a simulated clock; other clocks ignore it."""
 
@@ -69,6 +73,10 @@ class WallClock(Clock):
 
     def _read_s(self) -> float:
         return time.perf_counter() - self._started
+
+    def computed_s(self) -> float:
+        """Seconds that the calling thread has computed, without those in which it waited for a core."""
+        return thread_s()
 
 
 class CostClock(Clock):

@@ -87,6 +87,10 @@ class FrameCosts:
         account.prices.look()
         account.prices.observe_stage(self.key(stage), work, spent_s * self.threads)
 
+    def learn(self, account: Account, stage: str, work: float, computed_s: float) -> None:
+        """Learn the price of a stage from a thread that computed for so long, without waiting for a core."""
+        account.prices.observe_stage(self.key(stage), work, computed_s * account.prices.slowdown.factor)
+
     def _shared_s(self, work: str, amount: float) -> float:
         """Seconds of work that all threads share."""
         return self.prices.predict(self.key(work), amount) / self.threads

@@ -46,22 +46,25 @@ def rehearse(
     answer = Fused(prediction.probabilities, prediction.top)
     others = [prediction.probabilities, prediction.probabilities.copy()]
     out = np.empty(frame.shape[:2], np.uint8)
-    began_s = clock.now_s()
+    planned_s = costs.fuse_s(2) + 2 * costs.paint_s(1) + costs.edges_s(1)
+    wall_s = clock.now_s()
+    began_s = clock.computed_s()
     chains = [compose(moved, sign, still) for sign in (1.0, -1.0)]
-    sources = [Source(p, prediction.top, grey, chain, 1.0) for p, chain in zip(others, chains, strict=True)]
-    fuse(grey, sources, settings)
+    fuse(grey, [Source(p, prediction.top, grey, chain, 1.0) for p, chain in zip(others, chains, strict=True)], settings)
     clock.charge(costs.fuse_s(2))
-    fused_s = clock.now_s()
+    fused_s = clock.computed_s()
     paint(*answer, out)
     clock.charge(costs.paint_s(1))
-    painted_s = clock.now_s()
+    painted_s = clock.computed_s()
     paint_edges(*answer, frame, out, settings)
     clock.charge(costs.paint_s(1) + costs.edges_s(1))
+    edged_s = clock.computed_s()
     plain_s = painted_s - fused_s
-    edges_s = max(clock.now_s() - painted_s - plain_s, 0.0)
-    costs.book(account, "fusing", 2.0 * costs.n_cells, (fused_s - began_s) / costs.threads)
-    costs.book(account, "pixels", 2.0 * costs.n_pixels, 2 * plain_s / costs.threads)
-    costs.book(account, "edges", costs.n_pixels, edges_s / costs.threads)
+    account.prices.look()
+    costs.learn(account, "fusing", 2.0 * costs.n_cells, fused_s - began_s)
+    costs.learn(account, "pixels", costs.n_pixels, plain_s)
+    costs.learn(account, "edges", costs.n_pixels, max(edged_s - painted_s - plain_s, 0.0))
+    account.ledger.book_stage("rehearsal", planned_s, (clock.now_s() - wall_s) / costs.threads)
 
 
 class Painter:

@@ -243,8 +243,11 @@ class FrameState:
         left, margins = self.networks_left(), self.margins
         ask_s = self._costs.network_s(self.names[left[0]]) if left and not self.is_known else 0.0
         copying_s = self._costs.finish_s(len(self._window.span), 1, 0.0, COPY, 0)
-        kept_s = margins.reserve_s(end_s - self._began_s, self._space.prices.slowdown.waiting)
-        return margins.action * ask_s + margins.finish * copying_s + kept_s
+        return margins.action * ask_s + margins.finish * copying_s + self._kept_s(end_s)
+
+    def _kept_s(self, end_s: float) -> float:
+        """Seconds kept back before `end_s`: a thread that waits for a core then is late by that."""
+        return self.margins.reserve_s(end_s - self._began_s, self._space.prices.slowdown.waiting)
 
     # Algorithm 1
 
@@ -377,7 +380,8 @@ class FrameState:
         if like is not None and carry == FLOW:
             self.footage.find_flow(np.inf)
         timeline = self.timeline() if like is None else Timeline.of(like.positions, like.cuts)
-        painter = Painter(self._space, self._account, self._costs, self, timeline, len(out), end_s)
+        until_s = end_s - self._kept_s(end_s)
+        painter = Painter(self._space, self._account, self._costs, self, timeline, len(out), until_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
         if late and like is None:
             self._account.ledger.note(
