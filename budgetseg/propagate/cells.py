@@ -37,7 +37,7 @@ def grey_cells(small: UInt8, shape: tuple[int, int]) -> Float32:
     return _fit(np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)), shape).astype(np.float32)
 
 
-def step_flow(first: UInt8, second: UInt8, shape: tuple[int, int], fine: bool = False) -> Float32:
+def step_flow(first: UInt8, second: UInt8, shape: tuple[int, int], fine: bool = True) -> Float32:
     """Where the cells of a reduced frame lie in a neighbouring one, (h, w, 2) in cells."""
     cells = _fit(optical_flow(first, second, fine), shape)
     cells[..., 0] *= shape[1] / first.shape[1]

@@ -28,7 +28,7 @@ __all__ = ["Learning", "Prices"]
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 3  # of the file; it also changes when work is counted in other units, since old prices would not fit
+FORMAT = 4  # of the file; it also changes when work is counted in other units, since old prices would not fit
 FILE = "prices.json"
 
 # A line as compiled code uses it: a and b, the number of calls, their fading sums for least squares on relative errors,
