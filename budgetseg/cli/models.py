@@ -13,7 +13,7 @@ __all__ = ["models"]
 
 CURVE = """Budgets are shares of the cost of all descriptors. Accuracy is class average / global in %, by regions, on
 training videos, with classifiers that were not trained on them."""
-FRAMES = "A model with networks labels by frames, unless told otherwise, and is more accurate then."
+FRAMES = "A model with networks labels by frames, unless --space says otherwise, and is more accurate then."
 
 
 def models(

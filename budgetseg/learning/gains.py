@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budgetseg.learning.judge import Judge
-from budgetseg.policy.features import CERTAIN
+from budgetseg.policy.settings import SETTINGS
 from budgetseg.simulate import Arena, reward
 from budgetseg.types import Float64
 
@@ -25,7 +25,7 @@ class Gains:
     names : of all descriptors, in the order of their bits
     descriptor_set : names of those that may be computed
     scores : (2^D,) score if all supervoxels have a subset; nan for subsets with other descriptors
-    doubts : (2^D,) doubt of H with that subset: logarithm of `CERTAIN` less its confidence, averaged over pixels
+    doubts : (2^D,) doubt of H with that subset, averaged over pixels; see `PolicySettings.certain`
     least : smallest gain that counts, as a share of the score; smaller and negative gains count as this much
     """
 
@@ -89,4 +89,4 @@ def _score(judge: Judge, arena: Arena, subset: int) -> float:
 def _doubt(arena: Arena, subset: int) -> float:
     """Doubt of H with a subset, summed over all pixels; without descriptors it is the largest possible."""
     confidence = arena.probabilities[:, subset].max(axis=1) if subset else np.zeros(len(arena))
-    return float(arena.graph.sizes @ np.log(CERTAIN - confidence))
+    return float(arena.graph.sizes @ np.log(np.float32(SETTINGS.certain) - confidence))

@@ -28,9 +28,10 @@ from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.learning.start import Start, first_policy
 from budgetseg.learning.uses import ahead_of_first, uses_by_budget, with_fewer
 from budgetseg.models.bundle import Model
-from budgetseg.policy.features import EXTRAS, LEAST_LEFT
+from budgetseg.policy.features import EXTRAS
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
+from budgetseg.policy.settings import SETTINGS
 from budgetseg.policy.static import COSTS
 from budgetseg.simulate import Arena
 from budgetseg.simulate.cut import clips_of
@@ -133,7 +134,7 @@ def learn_policies(
     advance : called with 1 for each policy, `n_policies` in all
     tell : called with a line about every round
     """
-    settings = replace(recipe, methods=(), costs=()), EXTRAS, LEAST_LEFT, FORMAT  # the same for all policies
+    settings = replace(recipe, methods=(), costs=()), EXTRAS, SETTINGS, FORMAT  # the same for all policies
     mark = mark_of(learned, settings)
     policies = []
     gains: dict[tuple[str, ...], Gains] = {}

@@ -12,7 +12,7 @@ from budgetseg.types import Float32
 __all__ = ["N_LEVELS", "Baseline3Policy", "baseline3_for"]
 
 N_LEVELS = 101
-"""Parts that the budget left is told apart by: hundredths of the full cost, and all of it or more."""
+"""Levels of the budget that is left: hundredths of the full cost, and all of it or more."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ extended   these, and own confidence, neighbours' confidence, disagreement, size
 import numpy as np
 
 from budgetseg.policy.compiled import compiled
+from budgetseg.policy.settings import SETTINGS
 from budgetseg.policy.state import N_BINS
 from budgetseg.policy.steps import log_ratio
 from budgetseg.supervoxels.graph import BINS
 
-__all__ = ["CERTAIN", "EXTRAS", "LEAST_LEFT", "feature_names", "fill_features", "n_features", "time_at", "time_left"]
+__all__ = ["EXTRAS", "feature_names", "fill_features", "n_features", "time_at", "time_left"]
 
 EXTRAS = (
     "own confidence",
@@ -29,13 +30,6 @@ EXTRAS = (
 
 
 N_EXTRAS, TIME_LEFT = len(EXTRAS), EXTRAS.index("time left")
-
-LEAST_LEFT = 0.002
-"""Of the full cost: less time is told apart no more. By its logarithm, what is left at the end would change more with
-each of the last descriptors than with all before them."""
-
-CERTAIN = np.float32(1.02)
-"""Doubt is the logarithm of how much confidence falls short of it."""
 
 
 def n_features(n_descriptors: int, n_labels: int, extended: bool) -> int:
@@ -60,8 +54,8 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
     for d in range(n_descriptors):
         out[at + d] = state.subsets[i] >> d & 1
     at += n_descriptors
-    heard = state.neighbour_weight[i] > 1e-12
-    share = 1 / state.neighbour_weight[i] if heard else np.float32(0)
+    is_informed = state.neighbour_weight[i] > 1e-12
+    share = 1 / state.neighbour_weight[i] if is_informed else np.float32(0)
     for label in range(n_labels):
         out[at + label] = state.neighbour_sum[i, label] * share
     near = at
@@ -77,12 +71,12 @@ def fill_features(world, state, i, extended, out, timed=True):  # type: ignore[n
             own = max(own, state.probabilities[i, label])
             agreed += state.probabilities[i, label] * out[near + label]
     out[at] = own
-    out[at + 1] = np.log(CERTAIN - own)
+    out[at + 1] = np.log(np.float32(SETTINGS.certain) - own)
     out[at + 2] = has
     out[at + 3] = state.neighbour_confidence[i] * share
-    out[at + 4] = np.log(CERTAIN - min(out[at + 3], np.float32(1)))
-    out[at + 5] = heard
-    out[at + 6] = 1 - agreed if has and heard else 0
+    out[at + 4] = np.log(np.float32(SETTINGS.certain) - min(out[at + 3], np.float32(1)))
+    out[at + 5] = is_informed
+    out[at + 6] = 1 - agreed if has and is_informed else 0
     out[at + 7] = world.sizes[i]
     if timed:
         out[at + TIME_LEFT], out[at + TIME_LEFT + 1] = time_left(state)
@@ -99,7 +93,9 @@ def time_left(state):  # type: ignore[no-untyped-def]
     """Logarithm of the share of the time that is left, and of that for each that is unfinished."""
     n = len(state.subsets)
     full_s = max(state.scalars.full_s * state.scalars.slowdown, 1e-9)
-    left_s = min(max(state.scalars.left_s, LEAST_LEFT * full_s), full_s)  # more than everything costs is worth no more
+    left_s = min(
+        max(state.scalars.left_s, SETTINGS.least_left * full_s), full_s
+    )  # more than everything costs is worth no more
     unfinished = max(n - state.scalars.n_finished, 1) / n
     return np.float32(np.log(left_s / full_s)), np.float32(log_ratio(left_s / full_s, unfinished))
 

@@ -183,7 +183,7 @@ def _most_wanted(state, scorer):  # type: ignore[no-untyped-def]
 
 @compiled
 def _rank_descriptors(world, state, scorer, i):  # type: ignore[no-untyped-def]
-    """Rank the descriptors of i by how much they are wanted, time apart; last is what it has or what does not fit."""
+    """Rank the descriptors of i by the policy without its terms of time; those it has or that do not fit are last."""
     last = len(scorer.weights) - 1
     fitting = affordable(world, state, i)
     lacks = state.scalars.enabled & ~state.subsets[i]

@@ -131,7 +131,7 @@ class State(NamedTuple):
     outdated : (N,) int32, descriptors of which the three are out of date, as bits
     stale, is_stale : (N,), candidates that the policy must rank again, and whether each is one; where it is not the
         policy that ranks, is_stale are those whose rank is too low
-    changed : (N,) bool, whether what the policy sees of one has changed since it was ranked, time apart, and costs
+    changed : (N,) bool, whether what the policy sees of one has changed since it was ranked, except time, and costs
         that are out of date
     scalars : what there is once
     """

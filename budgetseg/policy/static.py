@@ -9,6 +9,7 @@ from typing import Any
 from budgetseg.errors import UsageError
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.linear import LinearPolicy, plan_policy
+from budgetseg.policy.settings import SETTINGS
 
 __all__ = ["COSTS", "NOT_COUNTED", "StaticPlan", "plan_for", "read_plan", "serving"]
 
@@ -17,9 +18,6 @@ COSTS = ("shared", "unshared")
 
 NOT_COUNTED = "dcnn_large"
 """No part of the full cost: it costs more than all others together, and tables with and without it must compare."""
-
-NEARLY = 1.1
-"""Times a budget: what is made for so much at most still serves it."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +68,9 @@ def read_plan(stored: Mapping[str, Any]) -> StaticPlan:
 def serving(fractions: Sequence[float], budget_fraction: float) -> int:
     """Of things that are made for rising budgets, the number of the one that serves this budget.
 
-    It is the one for the largest that is `NEARLY` this budget, the first where all are for more.
+    The largest of at most `PolicySettings.nearly` times this budget serves it, or the first where all are for more.
     """
-    return max(bisect_right(fractions, NEARLY * budget_fraction) - 1, 0)
+    return max(bisect_right(fractions, SETTINGS.nearly * budget_fraction) - 1, 0)
 
 
 def plan_for(

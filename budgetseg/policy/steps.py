@@ -13,6 +13,7 @@ import numpy as np
 
 from budgetseg.policy.compiled import compiled
 from budgetseg.policy.heap import NOWHERE, move, push, remove
+from budgetseg.policy.settings import SETTINGS
 from budgetseg.policy.state import AGAIN, BUSY, CANDIDATE, FINISHED, UNSEEN
 
 __all__ = [
@@ -46,12 +47,6 @@ the largest; the largest of which finished neighbours tell least; or the one for
 most, which the policy must say: it ranks the descriptors of each candidate that `next_stale` names."""
 
 NOBODY = -1
-
-TELLING = 0.25
-"""Whoever is saved such a share of what a descriptor costs, by one resource, is ranked again at once."""
-
-DEAR = 6.0
-"""Logarithms of ratios are no further from 0 than this."""
 
 
 @compiled
@@ -162,7 +157,7 @@ def _seconds(world, state, i, d):  # type: ignore[no-untyped-def]
 
 @compiled
 def price(world, state, i):  # type: ignore[no-untyped-def]
-    """Bring up to date what the state knows of the costs of i: whoever changes them says so in `outdated`."""
+    """Bring up to date what the state knows of the costs of i: whoever changes them marks it in `outdated`."""
     outdated = state.outdated[i]
     if outdated == 0:
         return
@@ -182,8 +177,8 @@ def price(world, state, i):  # type: ignore[no-untyped-def]
 def log_ratio(part, whole):  # type: ignore[no-untyped-def]
     """Logarithm of a part of a whole, of nothing as well."""
     if part <= 0:
-        return -DEAR
-    return min(max(np.log(part / whole), -DEAR), DEAR)
+        return -SETTINGS.furthest
+    return min(max(np.log(part / whole), -SETTINGS.furthest), SETTINGS.furthest)
 
 
 @compiled
@@ -263,7 +258,7 @@ def _is_telling(world, state, i, r, saved_s):  # type: ignore[no-untyped-def]
     """Whether some descriptor of i costs much less, now that resource r is there; not by costs that may be outdated."""
     concerned = world.used_for[r] & state.scalars.enabled & ~state.subsets[i]
     for d in range(world.private_s.shape[1]):
-        if concerned >> d & 1 and saved_s >= TELLING * (saved_s + _seconds(world, state, i, d)[0]):
+        if concerned >> d & 1 and saved_s >= SETTINGS.telling * (saved_s + _seconds(world, state, i, d)[0]):
             return True
     return False
 
@@ -361,7 +356,7 @@ def _join(world, state, i):  # type: ignore[no-untyped-def]
 
 @compiled
 def _rank(world, state, i):  # type: ignore[no-untyped-def]
-    """Lower ranks come first. Equal ones are told apart by a draw."""
+    """Lower ranks come first. Among equal ones, a draw decides."""
     draw = uniform(state.scalars.seed, i, state.visits[i])
     if state.scalars.reopened:
         return _confidence(state, i) + 1e-6 * draw

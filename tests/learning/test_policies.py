@@ -20,6 +20,7 @@ from budgetseg.learning.rollouts import RolloutRecipe
 from budgetseg.learning.start import Start, first_policy
 from budgetseg.policy.features import feature_names
 from budgetseg.policy.learned import SELECTIONS, LearnedPolicy
+from budgetseg.policy.settings import PolicySettings
 from budgetseg.policy.view import features_of
 from budgetseg.simulate import Arena
 from tests.simulate.arenas import MODEL, NAMES, random_arena, table_with_needs
@@ -161,7 +162,7 @@ def test_policies_are_learned_again_where_something_else_was_learned(
         learn_policies(learned, recipe, work, 1)
         assert len(begun) == 2
     begun.clear()
-    for name, other in (("EXTRAS", ("something else",)), ("LEAST_LEFT", 0.1)):
+    for name, other in (("EXTRAS", ("something else",)), ("SETTINGS", PolicySettings(least_left=0.1))):
         with monkeypatch.context() as patch:
             patch.setattr(policies, name, other)  # the same weights would mean another policy, or be others
             learn_policies(learned, one, work, 1)
