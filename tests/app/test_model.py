@@ -88,6 +88,7 @@ def test_a_model_with_a_network_labels_frames_unless_something_asks_for_regions(
     assert set(result.ledger.stages) == {
         "decode",
         "looking",
+        "rehearsal",
         "networks",
         "flow",
         "fusing",
