@@ -12,7 +12,7 @@ from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
 from budgetseg.spaces.frames.settings import FrameSettings, Losses
 from budgetseg.timing.margins import Margins
 
-__all__ = ["Options", "choose", "loss", "qualities"]
+__all__ = ["Options", "choose", "loss", "loss_at"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,8 @@ class Options:
     read_s : by stride, seconds to read what is still to be read
     n_pairs : by stride, pairs of frames between which flow is still to be found
     distance : the mean distance between neighbouring frames along flow, as of `Timeline`
+    gains : by network, points by which it is better than the cheapest; see `Worth`
+    scales : by carry, times as much as usual that it loses here; see `Worth`
     """
 
     n_frames: int
@@ -41,6 +43,8 @@ class Options:
     read_s: Mapping[int, float] = field(default_factory=dict)
     n_pairs: Mapping[int, int] = field(default_factory=dict)
     distance: float = 1.0
+    gains: Mapping[str, float] = field(default_factory=dict)
+    scales: Mapping[str, float] = field(default_factory=dict)
 
 
 def choose(
@@ -57,7 +61,6 @@ def choose(
 def _plans(
     options: Options, left_s: float, costs: FrameCosts, settings: FrameSettings, margins: Margins
 ) -> Iterator[Plan]:
-    better = qualities({name: costs.network_s(name) for name in options.networks}, settings.losses)
     for stride, carry, edges in product(options.strides, options.carries, (False, True)):
         n_read = -(-options.n_frames // stride)
         flow_s = costs.flow_s(options.n_pairs.get(stride, n_read - 1)) if carry == FLOW else 0.0
@@ -67,7 +70,11 @@ def _plans(
         for network in options.networks:
             end = _End(options, costs, settings, margins, carry, edges * n_read)
             n_keys, cost_s = _most_keys(left_s - ready_s, n_read, options.have.get(network, 0), network, end)
-            lost = loss(options.n_frames / n_keys, stride, carry, options.distance, settings.losses)
+            scale = options.scales.get(carry, 1.0)
+            lost = loss(options.n_frames / n_keys, stride, carry, options.distance, settings.losses, scale)
+            gain = options.gains.get(network, 0.0)
+            if n_keys == n_read:
+                gain += _more(options, network, n_read, left_s - ready_s - cost_s, costs)
             yield Plan(
                 options.n_frames,
                 options.size,
@@ -77,8 +84,20 @@ def _plans(
                 carry=carry,
                 edges=edges,
                 cost_s=ready_s + cost_s,
-                score=better[network] - lost + edges * settings.losses.edges / stride,
+                score=gain - lost + edges * settings.losses.edges / stride,
             )
+
+
+def _more(options: Options, network: str, n_read: int, left_s: float, costs: FrameCosts) -> float:
+    """Points gained by dearer networks in the time that is left once a network has seen all frames."""
+    most = 1 - 1 / n_read  # where there is time for all frames, the cheaper network need not see them
+    gain = options.gains.get(network, 0.0)
+    found = 0.0
+    for other in options.networks[options.networks.index(network) + 1 :]:
+        n_more = left_s * costs.threads / max(costs.network_s(other), 1e-9)
+        share = min(max(n_more / n_read, 0.0), most)
+        found = max(found, share * (options.gains.get(other, 0.0) - gain))
+    return found
 
 
 class _End(NamedTuple):
@@ -118,13 +137,7 @@ def _most_keys(left_s: float, n_read: int, have: int, network: str, end: _End) -
     return n_keys, cost_s(n_keys)
 
 
-def qualities(prices_s: Mapping[str, float], losses: Losses) -> dict[str, float]:
-    """Points by which each network is taken to be better than the cheapest: the dearer, the better."""
-    cheapest_s = max(min(prices_s.values(), default=0.0), 1e-9)
-    return {name: losses.doubling * math.log2(max(own_s / cheapest_s, 1.0)) for name, own_s in prices_s.items()}
-
-
-def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses: Losses) -> float:
+def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses: Losses, scale: float = 1.0) -> float:
     """Points lost by frames that are no key frames, and by those not read.
 
     Parameters
@@ -134,10 +147,16 @@ def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses
     carry : how predictions come to other frames
     distance : between neighbouring frames
     losses : what distances cost
+    scale : times as much as usual that carrying loses here
     """
     mean = distance * (frames_per_key - 1 / frames_per_key) / 4  # from a frame to the nearest of even key frames
-    most = losses.most * (1 - 1 / frames_per_key)  # key frames lose nothing
-    rate = losses.rate * (losses.copied if carry == COPY else 1.0)
-    lost = most * (1 - math.exp(-rate * mean / most)) if most > 0 else 0.0
+    most = 1 - 1 / frames_per_key  # key frames lose nothing
+    lost = scale * most * loss_at(mean / most, carry, losses) if most > 0 else 0.0
     skipped = losses.skipped * distance * (stride - 1) if carry == FLOW else 0.0
     return lost + skipped + (losses.alone if carry == COPY else 0.0)
+
+
+def loss_at(distance: float, carry: str, losses: Losses) -> float:
+    """Points lost by a frame at a distance from its key frame."""
+    rate = losses.rate * (losses.copied if carry == COPY else 1.0)
+    return losses.most * (1 - math.exp(-rate * distance / losses.most))

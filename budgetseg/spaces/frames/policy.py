@@ -1,6 +1,6 @@
 """Which network to ask about which frame next: key frames that cover what changes, then the frames between them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from budgetseg.engine.plan import Plan
@@ -16,15 +16,17 @@ __all__ = ["Coverage"]
 class Coverage:
     """A rule: the network and the number of key frames that promise most, spread evenly along the timeline.
 
-    Where little changes from frame to frame, key frames lie far from each other; every shot is a stretch of its own. It
-    plans when the first action is due, and once more when the first predictions have shown what a network costs, or
-    when one has failed. When all frames were asked about, dearer networks follow.
+    Where little changes from frame to frame, key frames lie far from each other; every shot is a stretch of its own.
+    First, several networks see one frame, and one of them a second frame: that shows what networks and carrying are
+    worth on this video. The rule plans when the first action is due, and again whenever there are twice as many
+    predictions, or when a network has failed. When all frames were asked about, dearer networks follow.
     """
 
     def __init__(self) -> None:
         self._queue: Iterator[Action] = iter(())
         self._is_begun = False
-        self._is_settled = False
+        self._network = ""
+        self._plan_at = 0
         self._left: list[int] = []
         self._next: Action | None = None
 
@@ -36,7 +38,7 @@ class Coverage:
         """The next action, if it fits."""
         if state.networks_left() != self._left:
             self.begin()
-        if not self._is_begun or not self._is_settled:
+        if not self._is_begun or state.n_predictions >= self._plan_at:
             self._plan(state, left_s)
         action = self._take(state)
         if action is None:
@@ -48,13 +50,17 @@ class Coverage:
         return Batch.of([action], [price_s])
 
     def _plan(self, state: "FrameState", left_s: float) -> None:
-        self._is_settled = self._is_begun and state.n_predictions > 0
-        if self._is_begun and not self._is_settled:
-            return  # the first predictions are under way
+        """Plan, and follow the plan from now on where it is another one."""
+        n_known = state.n_predictions
+        plan = state.plan_keys(left_s)
+        is_new = not self._is_begun or n_known <= state.threads or plan.network != self._network
         self._is_begun = True
+        self._plan_at = max(2 * n_known, 1)
         self._left = state.networks_left()
-        self._queue = self._order(state, state.plan_keys(left_s))
-        self._next = None
+        self._network = plan.network
+        if is_new:
+            self._queue = self._order(state, plan, left_s)
+            self._next = None
 
     def _take(self, state: "FrameState") -> Action | None:
         if self._next is not None:
@@ -78,21 +84,44 @@ class Coverage:
             fitting = [Action(frame, left[0])]
         return Batch.of(fitting[:1], [state.price_s(action) for action in fitting[:1]])
 
-    def _order(self, state: "FrameState", plan: Plan) -> Iterator[Action]:
-        """First what was planned, then the frames between, then what dearer networks would tell."""
+    def _order(self, state: "FrameState", plan: Plan, left_s: float) -> Iterator[Action]:
+        """First what shows the worth of networks, then what was planned, the frames between, and dearer networks."""
         read = state.footage.numbers()
         positions = state.timeline().positions
         left = state.networks_left()
         first = next((k for k in left if state.names[k] == plan.network), left[0])
+        planned = self._keys(state, read, plan, state.asked(first))
+        if first != left[-1] or plan.n_keys < len(read):  # else all that there is will be done
+            yield from self._probes(state, first, planned, left_s)
         for network in [k for k in left if k >= first]:
             asked = state.asked(network)
-            keys = self._keys(state, read, plan, asked) if network == first else []
+            keys = planned if network == first else []
             for frame in (*keys, *fill(read, sorted({*asked, *keys}), positions)):
                 yield Action(frame, network)
 
+    def _probes(self, state: "FrameState", network: int, keys: Sequence[int], left_s: float) -> Iterator[Action]:
+        """Each network on one frame, where that costs little, and the planned one on the key frame next to it."""
+        left = state.networks_left()
+        dearer = [k for k in left[1:] if not state.worth.is_compared(left[0], k)]
+        asked = sorted(state.asked(left[0]))
+        if not dearer or not (asked or keys):
+            return
+        place = asked[0] if asked else keys[0]
+        probes = [Action(place, k) for k in dearer]
+        probes = [action for action in probes if state.price_s(action) <= state.probe_share * left_s]
+        probes = [action for action in probes if action.source == network or state.would_choose(action.source, left_s)]
+        if not probes:
+            return
+        yield Action(place, left[0])
+        yield from probes
+        positions = state.timeline().positions
+        others = [key for key in keys if key != place]
+        if others:
+            yield Action(min(others, key=lambda key: abs(float(positions[key] - positions[place]))), network)
+
     def _keys(self, state: "FrameState", read: list[int], plan: Plan, asked: set[int]) -> list[int]:
         """Key frames of a plan, in an order of which every beginning is spread; none beside those asked before."""
-        if len(asked) > state.threads:
+        if 2 * len(asked) > max(plan.n_keys, 2 * state.threads):
             return []
         positions = state.timeline().positions
         places = [read[k] for k in medians(positions[read], min(plan.n_keys, len(read)))]

@@ -24,7 +24,14 @@ class Losses:
     edges : gained where labels follow edges
     skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them.
         `python -m benchmarks.carrying`
-    doubling : gained with each doubling of a network's price: the dearer it is, the better it is taken to be
+    doubling : gained with each doubling of a network's price, until networks were compared on the video at hand: the
+        dearer it is, the better it is taken to be
+    hope : points by which a network may be better than that: it is tried where it would be chosen then
+    trust : points of mean IoU that are gained or lost for each point that is expected by the probabilities of the
+        better answer: networks are too sure of themselves. Slope over training videos and networks that have not seen
+        them: 0.73 for networks (correlation 0.92), 0.68 for carrying (0.96); `python -m benchmarks.worth`
+    rare : share of a frame; classes that are expected to have less do not count in that
+    prior_points : points of loss that `rate` is trusted with, beside those that were found on the video at hand
     """
 
     rate: float = 0.8
@@ -34,6 +41,10 @@ class Losses:
     edges: float = 0.3
     skipped: float = 0.08
     doubling: float = 1.1
+    hope: float = 5.0
+    trust: float = 0.7
+    rare: float = 0.002
+    prior_points: float = 3.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,8 @@ class FrameSettings:
     search : share of the time that is left in which a file is looked through for frames that need no others
     rehearsals : predictions that are fused and painted when they come in, so that the end is priced by this video
     rehearsal_share : share of the time that is left that this may take, each time
+    trials : predictions that are compared with what is carried to their frames from others, in each window
+    probe_share : share of the time that is left that a network may take on its first frame, to show what it is worth
     moved : cells by which such a prediction is moved against itself. With 4, fusing takes then about what it takes at
         the end (median over the videos of `bench deadline` and film)
     """
@@ -73,4 +86,6 @@ class FrameSettings:
     search: float = 0.25
     rehearsals: int = 3
     rehearsal_share: float = 0.02
+    trials: int = 12
+    probe_share: float = 0.15
     moved: float = 4.0

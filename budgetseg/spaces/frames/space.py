@@ -12,8 +12,9 @@ from budgetseg.engine.request import Request
 from budgetseg.engine.window import Reader, Window
 from budgetseg.errors import UsageError
 from budgetseg.spaces.frames.costs import FrameCosts
-from budgetseg.spaces.frames.settings import FrameSettings
+from budgetseg.spaces.frames.settings import FrameSettings, Losses
 from budgetseg.spaces.frames.state import FrameState
+from budgetseg.spaces.frames.worth import Worth
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
@@ -49,6 +50,7 @@ class Frames:
     threads : cores to use
     margins : what is kept back of a budget
     settings : how a video is worked on
+    worth : what networks and carrying are worth on the video at hand
     """
 
     networks: Mapping[str, Network]
@@ -57,6 +59,7 @@ class Frames:
     threads: int = 1
     margins: Margins = field(default_factory=lambda: Margins(finish=1.1, action=1.1, share=0.004, seconds=0.001))
     settings: FrameSettings = field(default_factory=FrameSettings)
+    worth: Worth = field(default_factory=lambda: Worth(Losses()))
 
     name = "frames"
     stage = "networks"
@@ -100,8 +103,8 @@ class Frames:
         return np.ascontiguousarray(found, np.float32)
 
     def for_run(self) -> "Frames":
-        """The space for one run, with prices that follow the video at hand."""
-        return replace(self, prices=self.prices.for_run())
+        """The space for one run, with prices and worth that follow the video at hand."""
+        return replace(self, prices=self.prices.for_run(), worth=Worth(self.settings.losses))
 
     def plan(self, video: VideoSource, request: Request) -> Plan:
         """All frames at full size; each window plans what to read when it is opened."""

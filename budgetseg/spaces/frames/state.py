@@ -12,14 +12,16 @@ from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.engine.trace import Finish, WindowTrace
 from budgetseg.engine.window import Window
 from budgetseg.propagate.cells import confidence_of, top_classes
-from budgetseg.propagate.fusion import count_sources, n_sources, neighbours
+from budgetseg.propagate.chains import chains_to
+from budgetseg.propagate.fusion import Source, count_sources, fuse, n_sources, neighbours
 from budgetseg.propagate.timeline import Timeline
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.spaces.frames.footage import Footage
 from budgetseg.spaces.frames.painter import Painter, rehearse
-from budgetseg.spaces.frames.plan import Options, choose
+from budgetseg.spaces.frames.plan import Options, choose, loss_at
 from budgetseg.spaces.frames.policy import Coverage
+from budgetseg.spaces.frames.worth import Worth
 from budgetseg.timing.deadline import Cuttable, LateError
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.margins import Margins
@@ -100,6 +102,7 @@ class FrameState:
         self._dropped: set[int] = set()
         self._cut_off: set[int] = set()
         self._fused = -1, 0  # predictions, and key frames fused by all frames then
+        self._n_trials = 0
         self._policy = Coverage()
 
     # What the policy asks
@@ -146,6 +149,34 @@ class FrameState:
         """Predicted seconds of an action, on its thread."""
         return self._costs.network_s(self.names[action.source])
 
+    @property
+    def probe_share(self) -> float:
+        """Share of the time left that a network may take on its first frame."""
+        return self._space.settings.probe_share
+
+    @property
+    def worth(self) -> Worth:
+        """What networks and carrying are worth here."""
+        return self._space.worth
+
+    def would_choose(self, network: int, left_s: float) -> bool:
+        """Whether a network would be planned with, if it were as good as may be hoped."""
+        options = self._key_options()
+        name = self.names[network]
+        gains = {**options.gains, name: options.gains[name] + self._space.settings.losses.hope}
+        end_s = self.margins.finish * self.finish_s()
+        costs, settings = self._costs, self._space.settings
+        plan = choose(replace(options, gains=gains), left_s + end_s, costs, settings, self.margins)
+        return plan is not None and plan.network == name
+
+    def _key_options(self) -> Options:
+        """What there is to choose from now that frames were read."""
+        return replace(self._options(), strides=[self.plan.stride], carries=[self.plan.carry or COPY])
+
+    def gains(self) -> list[float]:
+        """Points by which each network is better than the cheapest."""
+        return self.worth.gains([self._costs.network_s(name) for name in self.names])
+
     def timeline(self) -> Timeline:
         """Where the frames of the window lie, by the way in which predictions are carried."""
         return self.footage.timeline(self.plan.carry or COPY)
@@ -153,8 +184,7 @@ class FrameState:
     def plan_keys(self, left_s: float) -> Plan:
         """The network and the number of key frames that promise most, where so many seconds are left to ask."""
         end_s = self.margins.finish * self.finish_s()
-        options = replace(self._options(), strides=[self.plan.stride], carries=[self.plan.carry or COPY])
-        plan = choose(options, left_s + end_s, self._costs, self._space.settings, self.margins)
+        plan = choose(self._key_options(), left_s + end_s, self._costs, self._space.settings, self.margins)
         if plan is None:
             left = self.networks_left()
             plan = replace(self.plan, network=self.names[left[0]] if left else "", n_keys=1, edges=False)
@@ -191,6 +221,13 @@ class FrameState:
         if not self.footage.frames:
             return False
         self.footage.look(end_s)
+        self.plan = replace(self.plan, stride=stride)
+        may_refine = stride > 1 and self._window.reader.alone is None and not self.footage.missing(stride)
+        finer = self._stride(end_s, last_s) if may_refine else stride
+        if finer < stride:  # more changes from frame to frame than was expected
+            stride = finer
+            self.footage.read_every(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
+            self.footage.look(end_s)
         least = replace(self.plan, carry=COPY, edges=False)
         plan = self._choose(end_s, 0.0) or least
         if plan.carry == FLOW:
@@ -231,6 +268,8 @@ class FrameState:
             {stride: decoding * footage.read_s(stride) for stride in strides} if decoding else {},
             {stride: footage.n_pairs(stride if decoding else None) for stride in strides},
             footage.step(),
+            dict(zip(self.names, self.gains(), strict=True)),
+            self.worth.scales(),
         )
 
     def _choose(self, end_s: float, decoding: float) -> Plan | None:
@@ -294,6 +333,8 @@ class FrameState:
                 frame = self.footage.frames[action.place]
                 grey = self.footage.grey(action.place)
                 rehearse(self._space, self._account, self._costs, outcome.values, grey, frame)
+            if self._is_prepared:  # nothing is decided in a replay
+                self._compare(action)
         elif why == LATE:
             self._cut_off.add(action.source)
             self._asked[action.source].discard(action.place)  # another budget may have time for it
@@ -310,6 +351,56 @@ class FrameState:
         price_s = self._costs.fuse_s(2) + 2 * self._costs.paint_s(1) + self._costs.edges_s(1)
         most_s = settings.rehearsal_share * (self._end_s - self._account.clock.now_s())
         return self.n_predictions <= settings.rehearsals and place in self.footage.frames and price_s <= most_s
+
+    def _compare(self, action: Action) -> None:
+        """Learn what networks and carrying are worth, where there is another answer about the frame of an action."""
+        place, network = action
+        own = self.predictions[network][place]
+        for other in range(len(self.names)):
+            if other != network and place in self.predictions[other]:
+                cheap, dear = sorted((network, other))
+                labels = self.predictions[cheap][place].top
+                self.worth.compare(cheap, dear, labels, self.predictions[dear][place].probabilities)
+        key = self._nearest_key(action)
+        if key is not None:
+            expected = loss_at(self.timeline().distance(key, place), self.plan.carry, self._space.settings.losses)
+            labels = self._carried(network, key, place)
+            self.worth.carried(self.plan.carry, expected, labels, own.probabilities)
+            self._n_trials += 1
+
+    def _nearest_key(self, action: Action) -> int | None:
+        """The key frame from which a prediction of this network would be carried to the frame, if that may be tried."""
+        place, network = action
+        settings = self._space.settings
+        if len(self.networks_left()) < 2 or self._n_trials >= settings.trials or place not in self.footage.frames:
+            return None
+        if self.plan.carry == FLOW and self.footage.n_pairs():
+            return None
+        timeline = self.timeline()
+        others = [t for t in self.predictions[network] if t != place and timeline.shots[t] == timeline.shots[place]]
+        others = [t for t in others if t in self.footage.frames]
+        key = min(others, key=lambda t: timeline.distance(t, place), default=None)
+        if key is None:
+            return None
+        most_s = settings.rehearsal_share * (self._end_s - self._account.clock.now_s())
+        return key if self._costs.fuse_s(abs(key - place) + 1) * self.threads <= most_s else None
+
+    def _carried(self, network: int, key: int, place: int) -> UInt8:
+        """Labels (h, w) that a frame has from a key frame alone."""
+        other = self.predictions[network][key]
+        if self.plan.carry == COPY:
+            return other.top
+        clock = self._account.clock
+        began_s = clock.now_s()
+        steps = self.footage.steps()
+        chain = chains_to(key, min(key, place), max(key, place), steps, self._space.cells)[place]
+        grey = self.footage.grey(place)
+        source = Source(other.probabilities, other.top, self.footage.grey(key), chain, 1.0)
+        labels = fuse(grey, [source], self._space.settings.propagation).top
+        planned_s = self._costs.fuse_s(abs(key - place) + 1)
+        clock.charge(planned_s)
+        self._account.ledger.book_stage("rehearsal", planned_s, (clock.now_s() - began_s) / self.threads)
+        return labels
 
     def cuttable(self) -> Sequence[Cuttable]:
         """The networks."""

@@ -1,6 +1,5 @@
 """The plan that promises most within a budget."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 
 from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
-from budgetseg.spaces.frames.plan import Options, choose, loss, qualities
-from budgetseg.spaces.frames.settings import FrameSettings, Losses
+from budgetseg.spaces.frames.plan import Options, choose, loss
+from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
 
@@ -35,7 +34,7 @@ PRICES = Prices(
 )
 COSTS = FrameCosts(PRICES, PIXELS, CELLS, threads=1)
 READ_S = {stride: 0.002 * -(-N // stride) for stride in STRIDES}
-OPTIONS = Options(N, SIZE, ("small", "large"), read_s=READ_S)
+OPTIONS = Options(N, SIZE, ("small", "large"), read_s=READ_S, gains={"small": 0.0, "large": 2.2})
 
 
 def best(left_s: float, options: Options = OPTIONS, settings: FrameSettings = SETTINGS) -> Plan | None:
@@ -88,7 +87,7 @@ def test_less_time_means_fewer_key_frames_then_a_cheaper_network_then_fewer_fram
 @pytest.mark.parametrize("network", SECONDS)
 @pytest.mark.parametrize("gap", [1.0, 5.0, 40.0])
 def test_no_plan_promises_less_than_a_network_on_every_frame_that_fits(network: str, gap: float) -> None:
-    quality = qualities(SECONDS, LOSSES)[network]
+    quality = OPTIONS.gains[network]
     floor = quality - LOSSES.alone
     for more in (1.001, 1.2, 2.0):
         plan = sure(more * every_frame_s(network), replace(OPTIONS, distance=gap))
@@ -136,14 +135,25 @@ def test_the_end_is_planned_with_its_margin() -> None:
 # What plans believe
 
 
-def test_each_doubling_of_a_price_gains_so_many_points_and_the_cheapest_none() -> None:
-    found = qualities({"small": 0.01, "middle": 0.02, "large": 0.08}, Losses(doubling=1.5))
-    assert found == pytest.approx({"small": 0.0, "middle": 1.5, "large": 4.5})
+@pytest.mark.parametrize("scale", [0.2, 3.0])
+def test_what_carrying_loses_here_scales_what_is_lost_between_key_frames_alone(scale: float) -> None:
+    usual, here = (loss(4.0, 1, FLOW, 2.0, LOSSES, times) for times in (1.0, scale))
+    assert here == pytest.approx(scale * usual)
+    assert loss(1.0, 1, FLOW, 2.0, LOSSES, scale) == 0
 
 
-@pytest.mark.parametrize("prices", [{}, {"one": 0.0}, {"one": 0.0, "two": 0.0}])
-def test_networks_without_a_price_are_alike(prices: Mapping[str, float]) -> None:
-    assert all(points == 0 for points in qualities(prices, LOSSES).values())
+def test_a_network_that_is_no_better_here_is_not_planned_with() -> None:
+    assert sure(1.2).network == "large"
+    assert sure(1.2, replace(OPTIONS, gains={"small": 0.0, "large": 0.0})).network == "small"
+
+
+def test_where_a_cheap_network_sees_all_the_time_that_is_left_goes_to_a_dear_one() -> None:
+    options = replace(OPTIONS, networks=("small",))
+    both = replace(OPTIONS, gains={"small": 0.0, "large": 8.0}, distance=40.0)
+    seconds = 1.3 * every_frame_s("small")
+    alone, more = sure(seconds, options), sure(seconds, both)
+    assert (more.network, more.n_keys) == ("small", N)
+    assert more.score > alone.score
 
 
 @pytest.mark.parametrize("carry", [FLOW, COPY])

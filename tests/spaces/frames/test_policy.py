@@ -53,10 +53,38 @@ def test_key_frames_are_spread_and_come_before_the_frames_between() -> None:
     state = read_state()
     found = asked(state, 0.4)
     assert {action.source for action in found} <= {SMALL, LARGE}
-    places = sorted(action.place for action in found)
+    assert len(found) == len(set(found))
+    places = sorted({action.place for action in found})
     gaps = np.diff([-1, *places, N])
-    assert len(places) == len(set(places))
     assert gaps.max() <= 2.5 * N / len(places)
+
+
+def test_first_both_networks_see_one_frame_and_one_of_them_the_next_key_frame() -> None:
+    state = read_state()
+    first, second, third = asked(state, 0.6, most=3)
+    assert first.place == second.place
+    assert {first.source, second.source} == {SMALL, LARGE}
+    keys = {action.place for action in asked(state, 0.5)}
+    assert all(abs(third.place - first.place) <= abs(key - first.place) for key in keys - {first.place})
+
+
+def test_where_a_second_network_would_take_much_of_the_time_no_frame_is_seen_twice() -> None:
+    found = asked(read_state(), 0.12)
+    assert len({action.place for action in found}) == len(found)
+
+
+def test_where_everything_will_be_done_nothing_is_tried_before() -> None:
+    found = asked(read_state(), np.inf)
+    assert {action.source for action in found} == {LARGE}
+
+
+def test_a_network_that_turns_out_no_better_is_left_for_last() -> None:
+    state = read_state()  # both networks say the same
+    found = asked(state, 0.6)
+    last_small = max(k for k, action in enumerate(found) if action.source == SMALL)
+    n_large_before = sum(action.source == LARGE for action in found[:last_small])
+    assert {action.place for action in found if action.source == SMALL} == set(range(N))
+    assert n_large_before <= 2
 
 
 @pytest.mark.parametrize("n", [2, 4, 8])

@@ -1,0 +1,120 @@
+"""What predictions are worth on the video at hand: what a dearer network adds, and what carrying loses.
+
+There are no labels. But where there are two answers about one frame, the better of them tells how good both are: by its
+own probabilities, its labels have some expected mean IoU, and the labels of the other one have less.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numba import njit
+
+from budgetseg.spaces.frames.settings import Losses
+from budgetseg.types import Float32, UInt8
+
+__all__ = ["Worth", "expected_iou"]
+
+
+class Worth:
+    """What is known of the video at hand, from answers about the same frames; priors of `Losses` until then.
+
+    Parameters
+    ----------
+    losses : the priors, and how far estimates are trusted
+    """
+
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
+        self._gains: dict[tuple[int, int], list[float]] = {}
+        self._carried: dict[str, list[tuple[float, float]]] = {}
+
+    @property
+    def n_compared(self) -> int:
+        """Pairs of networks that were compared on some frame."""
+        return len(self._gains)
+
+    def compare(self, cheap: int, dear: int, labels: UInt8, better: Float32) -> None:
+        """Take in the answers of two networks about one frame.
+
+        Parameters
+        ----------
+        cheap, dear : numbers of the networks
+        labels : (h, w) of the cheaper one
+        better : (h, w, L) probabilities of the dearer one
+        """
+        self._gains.setdefault((cheap, dear), []).append(self._points(labels, better))
+
+    def carried(self, carry: str, expected: float, labels: UInt8, own: Float32) -> None:
+        """Take in the labels that a frame would have from another one, beside its own prediction.
+
+        Parameters
+        ----------
+        carry : how they came from the other frame
+        expected : points that this loses, by the priors
+        labels : (h, w), carried from the other frame
+        own : (h, w, L) probabilities of its own prediction
+        """
+        self._carried.setdefault(carry, []).append((expected, self._points(labels, own)))
+
+    def is_compared(self, cheap: int, dear: int) -> bool:
+        """Whether two networks were compared."""
+        return (cheap, dear) in self._gains
+
+    def gains(self, prices_s: Sequence[float]) -> list[float]:
+        """Points of mean IoU by which each network is better than the cheapest, the first.
+
+        Networks that were not compared are taken to gain with each doubling of the price, as `Losses.doubling` has it.
+        """
+        found = [0.0]
+        for k in range(1, len(prices_s)):
+            known = [(cheap, gains) for (cheap, dear), gains in self._gains.items() if dear == k]
+            if known:
+                cheap, gains = max(known)
+                found.append(found[cheap] + float(np.mean(gains)))
+            else:
+                ratio = max(prices_s[k] / max(prices_s[k - 1], 1e-9), 1.0)
+                found.append(found[-1] + self._losses.doubling * float(np.log2(ratio)))
+        return found
+
+    def scales(self) -> Mapping[str, float]:
+        """Times as much as the priors have it that carrying loses here, by how predictions are carried."""
+        return {carry: self._scale(known) for carry, known in self._carried.items()}
+
+    def _scale(self, known: Sequence[tuple[float, float]]) -> float:
+        expected, found = np.sum(known, axis=0)
+        prior = self._losses.prior_points
+        return float((found + prior) / (expected + prior))
+
+    def _points(self, labels: UInt8, better: Float32) -> float:
+        """Points of mean IoU that labels have less than the best ones, by the probabilities (h, w, L) of these."""
+        best = better.argmax(axis=2).astype(np.uint8)
+        lost = expected_iou(best, better, self._losses.rare) - expected_iou(labels, better, self._losses.rare)
+        return 100 * self._losses.trust * max(lost, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def expected_iou(labels: UInt8, probabilities: Float32, rare: float) -> float:
+    """Mean IoU of labels (h, w) if classes are distributed as probabilities (h, w, L), at any scale, tell.
+
+    Classes of which there is less than a share of `rare` do not count.
+    """
+    h, w, n_labels = probabilities.shape
+    right = np.zeros(n_labels)
+    there = np.zeros(n_labels)
+    given = np.zeros(n_labels)
+    for y in range(h):
+        for x in range(w):
+            total = np.float32(1e-12)
+            for k in range(n_labels):
+                total += probabilities[y, x, k]
+            label = labels[y, x]
+            given[label] += 1
+            right[label] += probabilities[y, x, label] / total
+            for k in range(n_labels):
+                there[k] += probabilities[y, x, k] / total
+    mean, n = 0.0, 0
+    for k in range(n_labels):
+        if there[k] > rare * h * w:
+            mean += right[k] / (there[k] + given[k] - right[k])
+            n += 1
+    return mean / max(n, 1)
