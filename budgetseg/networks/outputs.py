@@ -34,7 +34,9 @@ class Grid:
     def fit(self, height: int, width: int, n_classes: int) -> tuple[int, int]:
         """Rows and columns of an output, or of blocks of it where it has more cells than may be."""
         most = min(self.most_cells, self.most_values // n_classes)
-        block = max(1, math.ceil(math.sqrt(height * width / most)))
+        block = max(1, int(math.sqrt(height * width / most)))
+        while -(-height // block) * -(-width // block) > most:
+            block += 1
         return -(-height // block), -(-width // block)
 
 

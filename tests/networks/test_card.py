@@ -87,7 +87,7 @@ def test_the_card_beside_a_network_is_read_with_it(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_kind_is_no_network(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no ONNX file and no TOML card; export the network to NAME.onnx"):
+    with pytest.raises(ModelError, match=r"no ONNX file and no TOML card; export the network to NAME\.onnx"):
         card_for(tmp_path / "net.pt")
 
 
