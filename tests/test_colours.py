@@ -5,12 +5,12 @@ from itertools import combinations
 import numpy as np
 
 from budgetseg.colours import CITYSCAPES, palette
-from budgetseg.types import Classes
+from budgetseg.types import Classes, UInt8
 
 NINETEEN = tuple(name for name in CITYSCAPES if name not in ("unlabeled", "bridge", "tunnel"))
 
 
-def least_distance(colours: np.ndarray) -> float:  # type: ignore[type-arg]
+def least_distance(colours: UInt8) -> float:
     return min(float(np.linalg.norm(a - b)) for a, b in combinations(colours.astype(float), 2))
 
 

@@ -14,12 +14,22 @@ from safetensors.numpy import load_file, save_file
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
-from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
+from budgetseg.models.bundle import (
+    CRF_ARRAYS,
+    H_ARRAYS,
+    Model,
+    NetworkModel,
+    load_any,
+    load_model,
+    save_model,
+)
+from budgetseg.networks.card import Card
 from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
+from budgetseg.types import Classes
 from tests.models.made import HAND_MADE, random_model, random_table
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
@@ -358,3 +368,70 @@ def test_learned_policies_that_make_no_sense_are_refused(decided: Path, change: 
     cards = json.loads((decided / "manifest.json").read_text())["policies"]
     edit_manifest(decided, policies=[cards[0] | change, *cards[1:]])
     assert "damaged model" in refused(decided)
+
+
+# Networks alone
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> NetworkModel:
+    """Networks of two folders; the weights of one are stored beside it."""
+    for name in ("a/big.onnx", "a/big.onnx.data", "b/small.onnx"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"content of {name}")
+    cards = {
+        "large": Card(tmp_path / "a/big.onnx", output="scores"),
+        "small": Card(tmp_path / "b/small.onnx", map=(("lane", "road"),)),
+    }
+    return NetworkModel("pair", Classes.of(("road", "sky")), cards, {"learned from": ["drive.mp4"]})
+
+
+def test_networks_alone_come_back_with_their_cards(alone: NetworkModel, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    save_model(alone, folder)
+    again = load_any(folder)
+    assert isinstance(again, NetworkModel)
+    assert (again.name, again.settings, again.classes.names) == (alone.name, alone.settings, alone.classes.names)
+    assert np.array_equal(again.classes.colours, alone.classes.colours)
+    assert list(again.cards) == ["large", "small"]
+    for name, card in again.cards.items():
+        before = alone.cards[name]
+        assert replace(card, file=before.file) == before
+        assert card.file.read_bytes() == before.file.read_bytes()
+    assert again.cards["large"].file.with_name("big.onnx.data").read_text() == "content of a/big.onnx.data"
+    save_model(again, folder)
+    assert list(load_any(folder).cards) == ["large", "small"]  # type: ignore[union-attr]
+
+
+def test_networks_alone_are_no_trained_model(alone: NetworkModel, tmp_path: Path) -> None:
+    save_model(alone, tmp_path / "model")
+    assert refused(tmp_path / "model").endswith("has networks alone; give a model that 'budgetseg train' made")
+
+
+def test_a_trained_model_is_any_model(folder: Path) -> None:
+    assert isinstance(load_any(folder), Model)
+
+
+def test_a_changed_network_is_noticed(alone: NetworkModel, tmp_path: Path) -> None:
+    save_model(alone, tmp_path / "model")
+    (tmp_path / "model" / "networks" / "big.onnx.data").write_text("other weights")
+    assert "changed since the model was written" in refused(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"networks": []},
+        {"networks": ["moon"]},
+        {"settings": 3},
+        {"name": 3},
+        {"classes": {"names": ["road"], "colours": []}},
+    ],
+    ids=str,
+)
+def test_a_damaged_model_of_networks_alone_is_refused(
+    alone: NetworkModel, tmp_path: Path, change: dict[str, object]
+) -> None:
+    save_model(alone, tmp_path / "model")
+    edit_manifest(tmp_path / "model", **change)
+    refused(tmp_path / "model")

@@ -1,6 +1,7 @@
 """Whatever a network gives for each pixel becomes class probabilities in cells."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,11 @@ MIX = np.array([[1, 2, 3], [0, 0, -1], [4, 0, 0], [-1, 5, 1]], np.float32)
 MEAN, STD = (0.5,) * 3, (0.25,) * 3
 SHAPE = (1, 3, 12, 16)
 
+Step = tuple[str, dict[str, Any]]
+"""An operator of ONNX, and its settings."""
 
-def chain(path: Path, *steps: tuple[str, dict[str, object]], weights: Float32 = MIX, kind: int = FLOAT) -> Card:
+
+def chain(path: Path, *steps: Step, weights: Float32 = MIX, kind: int = FLOAT) -> Card:
     """A network that mixes channels to scores, and then does some steps."""
     nodes = [helper.make_node("Conv", ["x", "weights"], ["y0"])]
     for k, (operator, settings) in enumerate(steps):
@@ -33,11 +37,11 @@ def chain(path: Path, *steps: tuple[str, dict[str, object]], weights: Float32 = 
     )
 
 
-def scores_of(frame: object) -> Float32:
+def scores_of(frame: Any) -> Float32:
     return np.asarray(((np.asarray(frame) / 255 - MEAN) / STD) @ MIX.T, np.float32)
 
 
-def softmax(scores: Float32) -> Float32:
+def softmax(scores: Any) -> Float32:
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float32)
 
@@ -52,9 +56,7 @@ def softmax(scores: Float32) -> Float32:
         ([("Softmax", {"axis": 1}), ("Transpose", {"perm": [0, 2, 3, 1]})], "probabilities"),
     ],
 )
-def test_what_an_output_holds_is_found_out_by_a_run(
-    tmp_path: Path, steps: list[tuple[str, dict[str, object]]], kind: str
-) -> None:
+def test_what_an_output_holds_is_found_out_by_a_run(tmp_path: Path, steps: list[Step], kind: str) -> None:
     network = OnnxNetwork(chain(tmp_path / "net.onnx", *steps))
     frame = noise(12, 16)
     found, scores = network(frame), scores_of(frame)
@@ -77,8 +79,8 @@ def test_the_card_may_say_what_an_output_holds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("kind", [INT64, FLOAT, TensorProto.UINT8])
 def test_an_index_map_gives_each_cell_its_class_alone(tmp_path: Path, keepdims: int, kind: int) -> None:
-    steps = [("ArgMax", {"axis": 1, "keepdims": keepdims}), ("Cast", {"to": kind})]
-    card = chain(tmp_path / "net.onnx", *steps, kind=kind)  # type: ignore[arg-type]
+    steps: list[Step] = [("ArgMax", {"axis": 1, "keepdims": keepdims}), ("Cast", {"to": kind})]
+    card = chain(tmp_path / "net.onnx", *steps, kind=kind)
     network = OnnxNetwork(Card(card.file, mean=MEAN, std=STD, classes=4))
     frame = noise(12, 16)
     found = network(frame)
@@ -88,7 +90,7 @@ def test_an_index_map_gives_each_cell_its_class_alone(tmp_path: Path, keepdims: 
 
 
 def test_an_index_map_of_an_unknown_number_of_classes_may_have_any(tmp_path: Path) -> None:
-    steps = ("ArgMax", {"axis": 1, "keepdims": 0})
+    steps: Step = ("ArgMax", {"axis": 1, "keepdims": 0})
     network = OnnxNetwork(chain(tmp_path / "net.onnx", steps, kind=INT64))
     assert network.classes.source == "assumed"
     assert len(network.names) == 255
@@ -97,7 +99,7 @@ def test_an_index_map_of_an_unknown_number_of_classes_may_have_any(tmp_path: Pat
 
 
 def test_cells_whose_class_is_left_out_have_that_of_the_nearest_other(tmp_path: Path) -> None:
-    steps = ("ArgMax", {"axis": 1, "keepdims": 0})
+    steps: Step = ("ArgMax", {"axis": 1, "keepdims": 0})
     card = chain(tmp_path / "net.onnx", steps, kind=INT64)
     network = OnnxNetwork(Card(card.file, mean=MEAN, std=STD, classes=("a", "", "c", "d")))
     frame = np.zeros((12, 16, 3), np.uint8)
@@ -111,7 +113,8 @@ def test_cells_whose_class_is_left_out_have_that_of_the_nearest_other(tmp_path: 
 
 def test_one_channel_tells_a_class_from_the_rest(tmp_path: Path) -> None:
     frame, inside = noise(12, 16), 1 / (1 + np.exp(-scores_of(noise(12, 16))[..., 0]))
-    for steps, kind in (([], "scores"), ([("Sigmoid", {})], "probabilities")):
+    cases: list[tuple[list[Step], str]] = [([], "scores"), ([("Sigmoid", {})], "probabilities")]
+    for steps, kind in cases:
         network = OnnxNetwork(chain(tmp_path / "net.onnx", *steps, weights=MIX[:1]))
         assert (network.output.kind, network.names) == (kind, ("0", "1"))
         assert np.allclose(network(frame), np.stack([1 - inside, inside], axis=2), atol=1e-4)
