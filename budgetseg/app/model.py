@@ -35,6 +35,7 @@ from budgetseg.networks.run import TRIED, OnnxNetwork
 from budgetseg.networks.together import agreed, bound, differences, marks_of, named_cards
 from budgetseg.policy.episode import Selection
 from budgetseg.spaces.frames import warm_up as frames_warm_up
+from budgetseg.spaces.frames.costs import PER_CLASS
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.regions import warm_up as regions_warm_up
 from budgetseg.spaces.regions.space import Regions
@@ -149,6 +150,10 @@ class LoadedModel:
             return {name: network.among(model.classes.names) for name, network in agreed(networks).items()}
         return _fitting(open_networks(model.classifiers.names, model.networks), model.classes)
 
+    def understood(self) -> list[str]:
+        """What was understood of each network that labels frames, in a line."""
+        return [f"{name}: {summary(network)}" for name, network in self.networks.items()]
+
     @property
     def frames(self) -> Frames | None:
         """The space of whole frames and networks, ready to label; None if the model has no network for it.
@@ -174,8 +179,9 @@ class LoadedModel:
     def _bind(self, size: tuple[int, int]) -> Frames:
         """The space for videos of a width and height: compiled, its networks timed and in the order of their prices."""
         networks = bound(self.networks, size)
-        keys = {name: f"{name} {network.key}" for name, network in networks.items()}
         n_classes = len(self.classes)
+        keys = {name: f"{name} {network.key}" for name, network in networks.items()}
+        keys |= {work: f"{work} of {n_classes} classes" for work in PER_CLASS}
         known = self.model.classifiers.prior if isinstance(self.model, Model) else np.full(n_classes, 1 / n_classes)
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
         space = Frames(networks, known.astype(np.float32), self.prices, self.threads, keys=keys)
@@ -343,13 +349,13 @@ def _load_networks(paths: Sequence[str | Path], threads: int) -> LoadedModel:
     clock = WallClock()
     cards = named_cards(paths)
     networks = agreed({name: OnnxNetwork(card) for name, card in cards.items()})
-    for name, network in networks.items():
-        _log.info("network '%s': %s", name, summary(network))
     classes = Classes.of(next(iter(networks.values())).names)
     mark = mark_of_networks(marks_of(networks, paths), classes)
     opened_s = clock.now_s()
     loaded = LoadedModel(NetworkModel(mark.name, classes, cards), threads, mark=mark, networks=networks)
     loaded.loading_s += opened_s
+    for line in loaded.understood():
+        _log.info("network %s", line)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
 

@@ -15,6 +15,7 @@ from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
     from budgetseg.app.job import Job, Order, Written
+    from budgetseg.app.model import LoadedModel
     from budgetseg.app.videos import Task
     from budgetseg.engine.request import Request
 
@@ -180,9 +181,11 @@ def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> 
     """Label all videos and print their ledgers; exit code 130 if Ctrl-C left some out."""
     done = []
     for written in job.run(order, tasks):
-        done.append(written)
         if not as_json:
+            if not done:
+                _print_understood(job.model)
             _print_done(written)
+        done.append(written)
     if as_json:
         print_json({"ledgers": [ledger for written in done for ledger in written.ledgers]})
     if len(done) < len(tasks):
@@ -237,6 +240,13 @@ def _check_networks(model: str | None, accuracy: float | None, needs: list[str],
     if model is not None:
         raise UsageError("--network and --model cannot be combined; give one of them")
     check_alone(["--target-accuracy", *needs] if accuracy is not None else needs, space)
+
+
+def _print_understood(model: "LoadedModel") -> None:
+    """Print what was understood of networks that were given in place of a model."""
+    if model.mark is not None and model.mark.networks:
+        for line in model.understood():
+            typer.echo(line)
 
 
 def _print_done(done: "Written") -> None:

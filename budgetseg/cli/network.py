@@ -1,14 +1,18 @@
 """`budgetseg network`: what is understood of a segmentation network of your own."""
 
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated
 
 import typer
 
-from budgetseg.cli.console import AsJson, print_json, print_table, tell
+from budgetseg.cli.console import AsJson, Rows, print_json, print_table, tell
 from budgetseg.errors import OutputError
 
 __all__ = ["app"]
+
+WIDTH = 80
+"""Characters of a fact that are shown: the card has all names of classes."""
 
 app = typer.Typer(help="Look at a segmentation network of your own.")
 
@@ -52,7 +56,8 @@ def inspect(
     if as_json:
         print_json(found.as_dict())
         return
-    print_table(("what", "understood", "from"), [(fact.what, fact.value, fact.source) for fact in found.facts])
+    rows: Rows = [(fact.what, shorten(fact.value, WIDTH, placeholder=" …"), fact.source) for fact in found.facts]
+    print_table(("what", "understood", "from"), rows)
     shown = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.shares.items())
     typer.echo(f"A rendered street took {1000 * found.seconds:.0f} ms: {shown}.")
     typer.echo(f"The card is {found.card}")

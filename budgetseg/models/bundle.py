@@ -23,7 +23,7 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
-from budgetseg.networks.card import Card, card_text, read_card
+from budgetseg.networks.card import Card, card_for, card_text, read_card
 from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
@@ -148,16 +148,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
     with atomic_folder(folder) as part:
         (part / "networks").mkdir()
         for name, card in model.cards.items():
-            file = f"{name}.onnx"
-            others = [own for end in (".data", "_data") if (own := card.file.with_name(card.file.name + end)).is_file()]
-            if others:  # the network names these files itself
-                file = card.file.name
-            if (part / "networks" / file).exists():
-                raise ModelError(f"{card.file}: another network has a file of this name; rename one of them")
-            shutil.copyfile(card.file, part / "networks" / file)
-            for other in others:
-                shutil.copyfile(other, part / "networks" / other.name)
-            (part / "networks" / f"{name}.toml").write_text(card_text(card, file), encoding="utf-8")
+            _copy_network(name, card, part / "networks")
         manifest = {
             "format": FORMAT,
             "name": model.name,
@@ -174,7 +165,9 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     names = list(manifest["networks"])
     if not names or not isinstance(manifest["settings"], dict) or not isinstance(manifest["name"], str):
         raise ValueError("a name, settings, and at least one network are needed")
-    cards = {str(name): read_card(folder / "networks" / f"{name}.toml") for name in names}
+    cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
+    for card in cards.values():
+        _digest(card.file)  # it is there
     return NetworkModel(manifest["name"], classes, cards, manifest["settings"])
 
 
@@ -271,12 +264,32 @@ def _copy_networks(model: Model, folder: Path) -> None:
     """Copy the networks behind the model's descriptors, their cards, and the list of frames they were trained on."""
     if model.networks is None:
         return
-    wanted = [model.networks / f"{name}.{suffix}" for name in model.classifiers.names for suffix in ("onnx", "toml")]
-    existing = [path for path in (*wanted, model.networks / "networks.json") if path.is_file()]
-    if existing:
-        folder.mkdir()
-    for path in existing:
-        shutil.copyfile(path, folder / path.name)
+    folder.mkdir()
+    for name in model.classifiers.names:
+        card = model.networks / f"{name}.toml"
+        if card.is_file():
+            _copy_network(name, read_card(card), folder)
+        elif (model.networks / f"{name}.onnx").is_file():
+            _copy_network(name, Card(model.networks / f"{name}.onnx"), folder)
+    seen = model.networks / "networks.json"
+    if seen.is_file():
+        shutil.copyfile(seen, folder / seen.name)
+    if not _files(folder):
+        folder.rmdir()
+
+
+def _copy_network(name: str, card: Card, folder: Path) -> None:
+    """Copy a network with its card; weights that are stored beside it keep their names, since it names them."""
+    beside = [card.file.with_name(card.file.name + end) for end in (".data", "_data")]
+    others = [path for path in beside if path.is_file()]
+    file = card.file.name if others else f"{name}.onnx"
+    if (folder / file).exists():
+        raise ModelError(f"{card.file}: another network has a file of this name; rename one of them")
+    shutil.copyfile(card.file, folder / file)
+    for other in others:
+        shutil.copyfile(other, folder / other.name)
+    if card != Card(card.file) or file != f"{name}.onnx":
+        (folder / f"{name}.toml").write_text(card_text(card, file), encoding="utf-8")
 
 
 def _files(folder: Path) -> list[Path]:

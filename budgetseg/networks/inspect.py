@@ -68,10 +68,11 @@ def facts(network: OnnxNetwork) -> list[Fact]:
 def summary(network: OnnxNetwork) -> str:
     """What was understood, in a line."""
     size = "frames of any size" if network.size is None else f"frames of {network.size[0]}x{network.size[1]}"
-    classes = _classes(network)
+    classes = f"{len(network.names)} classes ({_classes(network).source})"
+    if network.classes.source == "assumed":
+        classes = "how many classes is not known: name them, or say their number, in a card"
     return (
-        f"{size}, {np.dtype(network.frame.kind).name} {network.frame.layout}; {MEANING[network.output.kind]}; "
-        f"{len(network.names)} classes ({classes.source})"
+        f"{size}, {np.dtype(network.frame.kind).name} {network.frame.layout}; {MEANING[network.output.kind]}; {classes}"
     )
 
 
@@ -140,6 +141,8 @@ def _classes(network: OnnxNetwork) -> Fact:
     if classes.source == "assumed":
         return Fact("classes", f"{MOST_CLASSES} numbers, since nothing says how many there are", DEFAULT)
     source = {"numbers": CARD if network.card.classes else TRIED}.get(classes.source, classes.source)
+    if not classes.is_named:
+        return Fact("classes", f"{len(classes.names)} numbers", source)
     return Fact("classes", f"{len(classes.names)}: {', '.join(classes.names)}", source)
 
 

@@ -132,6 +132,13 @@ def test_a_network_that_has_changed_is_refused(
     assert not (tmp_path / "again").exists()
 
 
+def test_people_are_told_what_was_understood(networks: Path, street: Path, tmp_path: Path) -> None:
+    given = ["--network", networks / "bytes.onnx", "--network", networks / "index.onnx"]
+    lines = run("label", street, *given, "--budget", "0.3s", "-o", tmp_path / "out").splitlines()
+    assert lines[0] == "bytes: frames of 64x48, uint8 nhwc; scores, which get a softmax; 19 classes (tried)"
+    assert lines[1].startswith("index: frames of 64x48, float32 nchw; the number of the class; how many classes is not")
+
+
 def test_a_card_in_place_of_the_file_is_read(networks: Path, street: Path, tmp_path: Path) -> None:
     names = [f"thing {k // 2}" for k in range(19)]
     card = tmp_path / "card.toml"

@@ -23,7 +23,7 @@ from budgetseg.models.bundle import (
     load_model,
     save_model,
 )
-from budgetseg.networks.card import Card
+from budgetseg.networks.card import Card, read_card
 from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
@@ -40,8 +40,9 @@ def networks(tmp_path: Path) -> Path:
     """A network of the model, its card and its past, and a network of another model."""
     folder = tmp_path / "networks"
     folder.mkdir()
-    for name in ("dcnn.onnx", "dcnn.toml", "networks.json", "large.onnx", "dcnn_0.onnx"):
+    for name in ("dcnn.onnx", "networks.json", "large.onnx", "dcnn_0.onnx"):
         (folder / name).write_text(f"content of {name}")
+    (folder / "dcnn.toml").write_text('output = "scores"\n')
     return folder
 
 
@@ -107,8 +108,18 @@ def test_the_networks_of_its_descriptors_travel_with_it_and_no_others(model: Mod
     assert again.networks == folder / "networks"
     assert sorted(path.name for path in again.networks.iterdir()) == ["dcnn.onnx", "dcnn.toml", "networks.json"]
     assert model.networks is not None
-    for path in again.networks.iterdir():
-        assert path.read_bytes() == (model.networks / path.name).read_bytes()
+    for name in ("dcnn.onnx", "networks.json"):
+        assert (again.networks / name).read_bytes() == (model.networks / name).read_bytes()
+    assert read_card(again.networks / "dcnn.toml").output == "scores"
+
+
+def test_a_network_whose_card_names_another_file_travels_too(networks: Path, model: Model, tmp_path: Path) -> None:
+    (networks / "dcnn.toml").write_text('file = "../else/net.onnx"\n')
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "net.onnx").write_text("content of another")
+    save_model(model, tmp_path / "model")
+    assert (tmp_path / "model" / "networks" / "dcnn.onnx").read_text() == "content of another"
+    assert load_model(tmp_path / "model").networks is not None
 
 
 def test_a_model_without_networks_has_none_even_where_others_lie_around(folder: Path) -> None:

@@ -7,12 +7,15 @@ from budgetseg.propagate.settings import Propagation
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.prices import Prices
 
-__all__ = ["COPY", "FLOW", "FrameCosts"]
+__all__ = ["COPY", "FLOW", "PER_CLASS", "FrameCosts"]
 
 FLOW = "flow"
 """Predictions are carried along optical flow, and fused."""
 COPY = "copy"
 """Labels are those of the nearest key frame, as they are."""
+
+PER_CLASS = ("fusing", "pixels", "edges")
+"""Kinds of work that take the longer the more classes there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class FrameCosts:
     n_cells : of a network's output
     threads : that share the work
     flow_pixels : of the reduced frame that flow is found on, at most
-    keys : by network, what its price goes by; its name where it is left out
+    keys : by network or kind of work, what its price goes by; its name where it is left out
     """
 
     prices: Prices

@@ -49,7 +49,7 @@ class Frames:
     threads : cores to use
     margins : what is kept back of a budget
     settings : how a video is worked on
-    keys : by network, what its price goes by; its name where it is left out
+    keys : by network or kind of work, what its price goes by; its name where it is left out
     """
 
     networks: Mapping[str, Network]
