@@ -179,7 +179,7 @@ def label(
 
 def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> None:
     """Label all videos and print their ledgers; exit code 130 if Ctrl-C left some out."""
-    done = []
+    done: list[Written] = []
     for written in job.run(order, tasks):
         if not as_json:
             if not done:
