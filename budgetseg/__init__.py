@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from budgetseg.app.model import LoadedModel
@@ -13,30 +14,33 @@ __version__ = "0.1.0"
 
 
 def load(
-    name: "str | Path",
+    name: "str | Path | None" = None,
     threads: int | None = None,
     policy: str | None = None,
     select: str | None = None,
     space: str = "auto",
     engine: str | None = None,
+    networks: "Sequence[str | Path]" = (),
 ) -> "LoadedModel":
-    """Get a model ready to label videos: a bundled one by name, or any by its folder.
+    """Get a model ready to label videos: a bundled one by name, any by its folder, or networks of your own.
 
     Parameters
     ----------
-    name : of a bundled model, or the folder of one
+    name : of a bundled model, or the folder of one; None if `networks` are given
     threads : cores to use; None for all
     policy : which policy decides about descriptors: learned, static or random; None for the best there is
     select : which supervoxels are considered first; None for what suits
     space : space to get ready now, frames, regions or auto; the other is made ready on first use
     engine : another name for `space`, as of the first version
+    networks : ONNX files of segmentation networks, or their TOML cards, to label with in place of a model
 
     Examples
     --------
     >>> model = budgetseg.load("camvid")  # doctest: +SKIP
     >>> result = model.label("drive.mp4", budget_s=10)  # doctest: +SKIP
     >>> result.labels, result.confidence, result.ledger  # doctest: +SKIP
+    >>> model = budgetseg.load(networks=["big.onnx", "small.onnx"])  # doctest: +SKIP
     """
     from budgetseg.app.model import load as load_model  # importing us stays quick
 
-    return load_model(name, threads, policy, select, space, engine)
+    return load_model(name, threads, policy, select, space, engine, networks)

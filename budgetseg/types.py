@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetseg.colours import palette
+
 __all__ = [
     "IGNORE",
     "NOTHING",
@@ -75,6 +77,11 @@ class Classes:
 
     names: tuple[str, ...]
     colours: UInt8
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> "Classes":
+        """Classes of these names, with colours as of `budgetseg.colours`."""
+        return cls(tuple(names), palette(names))
 
     def __len__(self) -> int:
         return len(self.names)

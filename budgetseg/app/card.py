@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.app.expect import curve_of
-from budgetseg.models.bundle import load_model
+from budgetseg.models.bundle import AnyModel, Model, NetworkModel, load_any
 from budgetseg.models.find import find_model
 from budgetseg.policy.learned import Expected
 
@@ -23,9 +23,9 @@ class ModelCard:
     folder : that holds its files
     n_bytes : size of all its files
     dataset, splits : that it was trained on; None and empty if it does not record them
-    tier : of its supervoxels
+    tier : of its supervoxels; None if it has networks alone
     classes, descriptors : names
-    networks : names of the descriptors that are networks
+    networks : names of its networks, which are descriptors unless it has networks alone
     expected : accuracy by share of the full cost, on training videos, by classifiers that had not seen them; empty if
         no policy was learned
     """
@@ -35,7 +35,7 @@ class ModelCard:
     n_bytes: int
     dataset: str | None
     splits: Sequence[str]
-    tier: str
+    tier: str | None
     classes: Sequence[str]
     descriptors: Sequence[str]
     networks: Sequence[str]
@@ -51,19 +51,24 @@ class ModelCard:
 def card_of(name: str | Path) -> ModelCard:
     """The card of a model, bundled or in a folder. The model is loaded, which also checks it."""
     folder = find_model(name)
-    model = load_model(folder)
-    names = model.classifiers.names
-    folder_of_networks = model.networks
-    networks = [name for name in names if folder_of_networks and (folder_of_networks / f"{name}.onnx").is_file()]
+    model = load_any(folder)
+    trained = model if isinstance(model, Model) else None
     return ModelCard(
         model.name,
         folder,
         sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         model.settings.get("dataset"),
         model.settings.get("splits", ()),
-        str(model.settings["tier"]),
+        None if trained is None else str(trained.settings["tier"]),
         model.classes.names,
-        names,
-        networks,
-        curve_of(model),
+        () if trained is None else trained.classifiers.names,
+        _networks_of(model),
+        () if trained is None else curve_of(trained),
     )
+
+
+def _networks_of(model: AnyModel) -> list[str]:
+    if isinstance(model, NetworkModel):
+        return list(model.cards)
+    folder = model.networks
+    return [name for name in model.classifiers.names if folder is not None and (folder / f"{name}.onnx").is_file()]

@@ -154,7 +154,7 @@ class Job:
             _log.info("labelling %s by %s within %s", task.source.name, space, budgets)
             expected = None
             if space == REGIONS:
-                expected = expect(self.model.model, self.model.regions, task.source, request)
+                expected = expect(self.model.trained, self.model.regions, task.source, request)
             if expected is not None:
                 self.tell(f"expected: {in_words(expected)}")
                 _log.info("expected: %s", in_words(expected))
@@ -162,7 +162,8 @@ class Job:
             for name, result in zip(order.budgets, results, strict=True):
                 ledger = result.ledger
                 _log.info("%s: %.3f s spent%s", name, ledger.spent_s, "".join(f"; {note}" for note in ledger.notes))
-            return self._write(part, order, task, results, self._trace(order, task, request, results), expected)
+            trace = self._trace(order, task, request, results, () if earlier is None else earlier.sources)
+            return self._write(part, order, task, results, trace, expected)
 
     def _replay(self, order: Order, task: Task) -> Written:
         trace = order.earlier
@@ -172,7 +173,7 @@ class Job:
             # Amounts of budgets do not matter: the actions are those of the trace.
             budgets = tuple(Budget(float(k + 1)) for k in range(len(trace.budgets)))
             request = Request(budgets, str(trace.settings["scope"]), explain=order.wanted.why)
-            earlier = Earlier(trace.plan, trace.windows)
+            earlier = Earlier(trace.plan, trace.windows, sources=trace.sources)
             results = self.model.replay(task.source, request, order.wanted_space, earlier, trace.video.n_frames)
             results = [replace(result, ledger=replace(result.ledger, budget_s=None)) for result in results]
             return self._write(part, order, task, results, trace, None)
@@ -206,7 +207,9 @@ class Job:
         _log.info("written to %s", task.folder)
         return Written(task.folder, order.budgets, ledgers)
 
-    def _trace(self, order: Order, task: Task, request: Request, results: Sequence[Result]) -> Trace:
+    def _trace(
+        self, order: Order, task: Task, request: Request, results: Sequence[Result], names: Sequence[str]
+    ) -> Trace:
         model = self.model
         last = results[-1]
         assert model.mark is not None
@@ -219,7 +222,7 @@ class Job:
             "select": model.select,
             "threads": model.threads,
         }
-        sources = tuple(model.space(last.space).sources)
+        sources = tuple(names or model.space_for(last.space, task.source).sources)
         video = VideoMark.of(task.source, len(last.labels))
         return Trace(video, model.mark, settings, last.space, sources, last.plan, last.windows)
 
@@ -227,7 +230,7 @@ class Job:
 def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
     """The run in a folder, with what it knew at its end; None if it labelled nothing."""
     if trace.space != REGIONS:
-        return Earlier(trace.plan, trace.windows) if trace.windows else None
+        return Earlier(trace.plan, trace.windows, sources=trace.sources) if trace.windows else None
     windows = [window for window in trace.windows if window.n_places]  # the state has no windows without supervoxels
     memory = read_state(folder)
     if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:

@@ -1,16 +1,18 @@
 """Marks that identify the video and the model of a run, so that only the same ones resume or replay it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from budgetseg.errors import UsageError
-from budgetseg.models.bundle import Model
+from budgetseg.models.bundle import AnyModel, Model
+from budgetseg.networks.together import NetworkMark
+from budgetseg.types import Classes
 from budgetseg.video import VideoSource
 
-__all__ = ["ModelMark", "VideoMark", "mark_of"]
+__all__ = ["ModelMark", "VideoMark", "mark_of", "mark_of_networks"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ModelMark:
     classes : names, in the order of the labels
     colours : of the classes, RGB
     descriptors : names, in the order of the model
+    networks : where the user gave networks in place of a model: their names, files and digests
     """
 
     name: str
@@ -66,6 +69,7 @@ class ModelMark:
     classes: tuple[str, ...]
     colours: tuple[tuple[int, ...], ...]
     descriptors: tuple[str, ...]
+    networks: tuple[NetworkMark, ...] = ()
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "ModelMark":
@@ -74,20 +78,48 @@ class ModelMark:
         colours = tuple(tuple(map(int, colour)) for colour in stored["colours"])
         if [len(colour) for colour in colours] != [3] * len(classes):
             raise ValueError("there must be a colour for each class")
-        return cls(str(stored["name"]), str(stored["place"]), str(stored["digest"]), classes, colours, descriptors)
+        networks = tuple(NetworkMark(**network) for network in stored.get("networks", ()))
+        name, place, digest = (str(stored[key]) for key in ("name", "place", "digest"))
+        return cls(name, place, digest, classes, colours, descriptors, networks)
 
     def check(self, other: "ModelMark") -> None:
         """Raise UsageError if `other` marks another model. The same model in another folder is accepted."""
+        if self.networks:
+            self._check_networks(other)
         if other.digest != self.digest:
             raise UsageError(
                 f"'{other.place}' is not the model of the earlier run, '{self.name}' from '{self.place}'; give that "
                 "model with --model, or label the video again"
             )
 
+    def _check_networks(self, other: "ModelMark") -> None:
+        given = {network.name: network for network in other.networks}
+        wanted = {network.name: network for network in self.networks}
+        if given.keys() != wanted.keys():
+            raise UsageError(
+                f"the earlier run was by the networks {', '.join(wanted)}, not {', '.join(given) or other.name}; give "
+                "those with --network, or label the video again"
+            )
+        for name, network in wanted.items():
+            if given[name].digest != network.digest:
+                raise UsageError(
+                    f"'{given[name].path}' or its card has changed since the earlier run; give the file as it was, or "
+                    "label the video again"
+                )
 
-def mark_of(model: Model, folder: Path, is_bundled: bool) -> ModelMark:
+
+def mark_of_networks(networks: Sequence[NetworkMark], classes: Classes) -> ModelMark:
+    """The mark of networks that are used in place of a model."""
+    name = "+".join(network.name for network in networks)
+    digest = sha256(" ".join(f"{network.name} {network.digest}" for network in networks).encode()).hexdigest()
+    colours = tuple(map(tuple, classes.colours.tolist()))
+    return ModelMark(name, "", digest, classes.names, colours, (), tuple(networks))
+
+
+def mark_of(model: AnyModel, folder: Path, is_bundled: bool) -> ModelMark:
     """The mark of the model in a folder."""
     place = folder.name if is_bundled else str(folder.absolute())
     digest = sha256((folder / "manifest.json").read_bytes()).hexdigest()
     colours = tuple(map(tuple, model.classes.colours.tolist()))
-    return ModelMark(model.name, place, digest, model.classes.names, colours, tuple(model.classifiers.names))
+    descriptors = tuple(model.classifiers.names) if isinstance(model, Model) else ()
+    return ModelMark(model.name, place, digest, model.classes.names, colours, descriptors)

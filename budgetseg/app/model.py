@@ -1,4 +1,7 @@
-"""The public face: `model = budgetseg.load("camvid")`, `result = model.label("drive.mp4", budget_s=10)`."""
+"""The public face: `model = budgetseg.load("camvid")`, `result = model.label("drive.mp4", budget_s=10)`.
+
+A model is one that `budgetseg train` made, or networks alone: `budgetseg.load(networks=["big.onnx", "small.onnx"])`.
+"""
 
 import atexit
 import gc
@@ -11,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from budgetseg.app.ahead import compiled_ahead
-from budgetseg.app.marks import ModelMark, mark_of
-from budgetseg.app.spaces import AUTO, REGIONS, choose_space, needs_regions, space_named
+from budgetseg.app.marks import ModelMark, mark_of, mark_of_networks
+from budgetseg.app.spaces import AUTO, REGIONS, check_alone, choose_space, needs_regions, space_named
 from budgetseg.app.strategy import counted, strategy_of
 from budgetseg.app.videos import open_counted
 from budgetseg.descriptors.calibrate import calibrate_new
@@ -25,11 +28,14 @@ from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier, replay, run
 from budgetseg.errors import UsageError
 from budgetseg.machine import cache_folder
-from budgetseg.models.bundle import Model, load_model
+from budgetseg.models.bundle import AnyModel, Model, NetworkModel, load_any
 from budgetseg.models.find import bundled_models, find_model
-from budgetseg.networks.run import OnnxNetwork
+from budgetseg.networks.inspect import summary
+from budgetseg.networks.run import TRIED, OnnxNetwork
+from budgetseg.networks.together import agreed, bound, differences, marks_of, named_cards
 from budgetseg.policy.episode import Selection
 from budgetseg.spaces.frames import warm_up as frames_warm_up
+from budgetseg.spaces.frames.costs import PER_CLASS
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.regions import warm_up as regions_warm_up
 from budgetseg.spaces.regions.space import Regions
@@ -54,6 +60,7 @@ class LoadedModel:
     select : name of the order in which supervoxels are considered; None for that of the policy
     space : the space to load now, a name in `SPACES`; the other is loaded on first use
     mark : identifies the model in traces; None if nothing is written to disk
+    networks : the networks of a model of networks alone, if they were opened before
 
     Attributes
     ----------
@@ -63,12 +70,13 @@ class LoadedModel:
 
     def __init__(
         self,
-        model: Model,
+        model: AnyModel,
         threads: int = 1,
         policy: str | None = None,
         select: str | None = None,
         space: str = AUTO,
         mark: ModelMark | None = None,
+        networks: Mapping[str, OnnxNetwork] | None = None,
     ) -> None:
         clock = WallClock()
         self.model = model
@@ -77,8 +85,12 @@ class LoadedModel:
         self.select = select
         self.mark = mark
         self.prices = Prices.load()
-        self._strategy = strategy_of(model, policy, None if select is None else Selection(select))
+        self.loading_s = 0.0
         self._measured: Prices | None = None
+        self._opened = networks
+        self._bound: dict[tuple[tuple[int, int], ...], Frames] = {}
+        selection = None if select is None else Selection(select)
+        self._strategy = strategy_of(model, policy, selection) if isinstance(model, Model) else None
         self.choose(space)
         self.loading_s = clock.now_s()
         atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
@@ -88,10 +100,21 @@ class LoadedModel:
         """Names and colours of the classes that it predicts."""
         return self.model.classes
 
+    @property
+    def trained(self) -> Model:
+        """The model as `budgetseg train` made it; UsageError if there are networks alone."""
+        if not isinstance(self.model, Model):
+            raise UsageError(
+                f"'{self.model.name}' has networks alone, and labels by frames; for regions, policies and budgets of "
+                "descriptors, give a model that 'budgetseg train' made"
+            )
+        return self.model
+
     @cached_property
     def regions(self) -> Regions:
         """The space of supervoxels and descriptors, ready to label."""
-        model = self.model
+        model = self.trained
+        assert self._strategy is not None
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         with compiled_ahead():
@@ -117,21 +140,57 @@ class LoadedModel:
         return space
 
     @cached_property
+    def networks(self) -> Mapping[str, OnnxNetwork]:
+        """The networks that label frames, by name, with the classes of the model; empty if it has none."""
+        if self._opened is not None:
+            return self._opened
+        model = self.model
+        if isinstance(model, NetworkModel):
+            networks = {name: OnnxNetwork(card) for name, card in model.cards.items()}
+            return {name: network.among(model.classes.names) for name, network in agreed(networks).items()}
+        return _fitting(open_networks(model.classifiers.names, model.networks), model.classes)
+
+    def understood(self) -> list[str]:
+        """What was understood of each network that labels frames, in a line."""
+        return [f"{name}: {summary(network)}" for name, network in self.networks.items()]
+
+    @property
     def frames(self) -> Frames | None:
-        """The space of whole frames and networks, ready to label; None if the model has no network for it."""
-        networks = _fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
-        if not networks:
+        """The space of whole frames and networks, ready to label; None if the model has no network for it.
+
+        Where networks take frames of any size, it is that for videos of a usual size.
+        """
+        return self.frames_for(TRIED)
+
+    def frames_for(self, size: tuple[int, int]) -> Frames | None:
+        """The space of whole frames for videos of a width and height, ready to label; None without a network.
+
+        What has to be measured for a size is measured the first time that it is asked for.
+        """
+        if not self.networks:
             return None
+        sizes = tuple(network.size_for(size) for network in self.networks.values())
+        if sizes not in self._bound:
+            clock = WallClock()
+            self._bound[sizes] = self._bind(size)
+            self.loading_s += clock.now_s()
+        return self._bound[sizes]
+
+    def _bind(self, size: tuple[int, int]) -> Frames:
+        """The space for videos of a width and height: compiled, its networks timed and in the order of their prices."""
+        networks = bound(self.networks, size)
+        n_classes = len(self.classes)
+        keys = {name: f"{name} {network.key}" for name, network in networks.items()}
+        keys |= {work: f"{work} of {n_classes} classes" for work in PER_CLASS}
+        known = self.model.classifiers.prior if isinstance(self.model, Model) else np.full(n_classes, 1 / n_classes)
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
-        shares = self.model.classifiers.prior.astype(np.float32)
-        space = Frames(networks, shares, self.prices, self.threads)
+        space = Frames(networks, known.astype(np.float32), self.prices, self.threads, keys=keys)
         frames_warm_up.warm_up(space)
         self._keep(frames_warm_up.calibrate(space))
-        by_price = sorted(networks, key=lambda name: space.costs(1).network_s(name))
-        return Frames({name: networks[name] for name in by_price}, shares, self.prices, self.threads)
+        return space.in_order()
 
     def choose(self, wanted: str = AUTO, needs: Sequence[str] = ()) -> str:
-        """Choose the space that labels, `frames` or `regions`, and load it.
+        """Choose the space that labels, `frames` or `regions`, and load what does not depend on the video.
 
         Parameters
         ----------
@@ -140,17 +199,26 @@ class LoadedModel:
         """
         wanted = space_named(wanted)
         needs = [*needs_regions(self.policy, self.select), *needs]
-        name = choose_space(wanted, needs, wanted != REGIONS and not needs and self.frames is not None)
-        _ = self.space(name)
+        name = choose_space(wanted, needs, wanted != REGIONS and not needs and bool(self.networks))
+        if name == REGIONS or all(network.size is not None for network in self.networks.values()):
+            _ = self.space(name)
         return name
 
     def space(self, name: str) -> Frames | Regions:
-        """The space of a name, ready to label."""
+        """The space of a name, ready to label; that of frames for videos of a usual size."""
+        return self._space(name, TRIED)
+
+    def space_for(self, name: str, video: VideoSource) -> Frames | Regions:
+        """The space of a name, ready to label a video."""
+        return self._space(name, (video.width, video.height))
+
+    def _space(self, name: str, size: tuple[int, int]) -> Frames | Regions:
         if name == REGIONS:
             return self.regions
-        if self.frames is None:
+        found = self.frames_for(size)
+        if found is None:
             raise UsageError("the model has no network for its classes; use --space regions")
-        return self.frames
+        return found
 
     def label(
         self,
@@ -191,9 +259,9 @@ class LoadedModel:
         clock: Clock | None = None,
     ) -> list[Result]:
         """Label a video in a space. Returns a result for each budget of the request."""
-        labelling_space = self.space(space)
-        clock = clock or WallClock()
         source = video if isinstance(video, VideoSource) else open_video(video)
+        labelling_space = self._space_again(space, source, earlier)
+        clock = clock or WallClock()
         failed = False
         try:
             return run(labelling_space, source, request, self.classes, clock, lambda: failed or stopped(), earlier)
@@ -205,7 +273,14 @@ class LoadedModel:
         self, source: VideoSource, request: Request, space: str, earlier: Earlier, n_frames: int
     ) -> list[Result]:
         """Replay an earlier run on a video of n_frames frames. Returns a result for each budget."""
-        return replay(self.space(space), source, request, self.classes, earlier, n_frames)
+        return replay(self._space_again(space, source, earlier), source, request, self.classes, earlier, n_frames)
+
+    def _space_again(self, name: str, source: VideoSource, earlier: Earlier | None) -> Frames | Regions:
+        """The space for a video, with its networks in the order of an earlier run: prices may have changed since."""
+        space = self.space_for(name, source)
+        if isinstance(space, Frames) and earlier is not None and earlier.sources:
+            return space.in_order(earlier.sources)
+        return space
 
     def remember(self, folder: Path) -> None:
         """Save the prices of stages for later programs, at the end of this one.
@@ -226,23 +301,25 @@ class LoadedModel:
 
 
 def load(
-    name: str | Path,
+    name: str | Path | None = None,
     threads: int | None = None,
     policy: str | None = None,
     select: str | None = None,
     space: str = AUTO,
     engine: str | None = None,
+    networks: Sequence[str | Path] = (),
 ) -> LoadedModel:
-    """Load a model and get it ready to label.
+    """Load a model, or networks alone, and get it ready to label.
 
     Parameters
     ----------
-    name : of a bundled model, or the folder of another one
+    name : of a bundled model, or the folder of another one; None if `networks` are given
     threads : cores to use; None for all
     policy : which policy decides about descriptors: learned, static or random; None for the best that the model has
     select : which supervoxels are considered first; None for the order of the policy
     space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
+    networks : ONNX files, or their TOML cards, to label with in place of a model
 
     Examples
     --------
@@ -250,21 +327,43 @@ def load(
     >>> model.label("drive.mp4", budget_s=10).labels.shape  # doctest: +SKIP
     (250, 272, 640)
     """
+    threads = threads or os.cpu_count() or 1
+    if networks:
+        if name is not None:
+            raise UsageError("a model and networks cannot be combined; give one of them")
+        check_alone(needs_regions(policy, select), engine or space)
+        return _load_networks(networks, threads)
+    if name is None:
+        raise UsageError("a model is missing; give the name of one, its folder, or networks")
     folder = find_model(name)
-    model = load_model(folder)
-    _log.info("model '%s' of %s from %s", model.name, ", ".join(model.classifiers.names), folder)
+    model = load_any(folder)
+    _log.info("model '%s' from %s", model.name, folder)
     mark = mark_of(model, folder, name in bundled_models())
-    loaded = LoadedModel(model, threads or os.cpu_count() or 1, policy, select, engine or space, mark)
+    loaded = LoadedModel(model, threads, policy, select, engine or space, mark)
+    _log.info("ready after %.2f s", loaded.loading_s)
+    return loaded
+
+
+def _load_networks(paths: Sequence[str | Path], threads: int) -> LoadedModel:
+    """Networks in place of a model."""
+    clock = WallClock()
+    cards = named_cards(paths)
+    networks = agreed({name: OnnxNetwork(card) for name, card in cards.items()})
+    classes = Classes.of(next(iter(networks.values())).names)
+    mark = mark_of_networks(marks_of(networks, paths), classes)
+    opened_s = clock.now_s()
+    loaded = LoadedModel(NetworkModel(mark.name, classes, cards), threads, mark=mark, networks=networks)
+    loaded.loading_s += opened_s
+    for line in loaded.understood():
+        _log.info("network %s", line)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
 
 
 def _fitting(networks: Mapping[str, OnnxNetwork], classes: Classes) -> dict[str, OnnxNetwork]:
-    """Networks that predict a model's classes, one channel for each, and whose outputs have the size of the first."""
-    unnamed = tuple(str(k) for k in range(len(classes)))
-    fit = {name: network for name, network in networks.items() if network.names in (classes.names, unnamed)}
-    shapes = [network.shape for network in fit.values()]
-    return {name: network for name, network in fit.items() if network.shape == shapes[0]}
+    """Networks that predict a model's classes, in its order; others are descriptors only."""
+    fit = {name: network for name, network in networks.items() if not differences(network, classes.names)}
+    return {name: network.among(classes.names) for name, network in fit.items()}
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from budgetseg.errors import UsageError
 
-__all__ = ["AUTO", "FRAMES", "REGIONS", "SPACES", "choose_space", "needs_regions", "space_named"]
+__all__ = ["AUTO", "FRAMES", "REGIONS", "SPACES", "check_alone", "choose_space", "needs_regions", "space_named"]
 
 AUTO, FRAMES, REGIONS = SPACES = ("auto", "frames", "regions")
 
@@ -51,3 +51,13 @@ def choose_space(wanted: str, needs: Sequence[str], has_network: bool) -> str:
     if wanted == FRAMES and not has_network:
         raise UsageError("the model has no network for its classes; use --space regions")
     return FRAMES if has_network and wanted != REGIONS and not needs else REGIONS
+
+
+def check_alone(needs: Sequence[str], space: str) -> None:
+    """Raise UsageError where networks are given alone with options, or a space, that only a trained model has."""
+    if space_named(space) == REGIONS:
+        needs = ["--space regions", *needs]
+    if needs:
+        raise UsageError(
+            f"{needs[0]} needs a model that 'budgetseg train' made, and networks are given alone; leave out one of them"
+        )

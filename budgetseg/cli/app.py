@@ -21,6 +21,7 @@ from budgetseg.cli import (
     export,
     label,
     models,
+    network,
     report,
     supervoxels,
     train,
@@ -50,6 +51,7 @@ app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("models")(models.models)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(network.app, name="network")
 app.add_typer(bench, name="bench")
 
 

@@ -15,6 +15,7 @@ from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
     from budgetseg.app.job import Job, Order, Written
+    from budgetseg.app.model import LoadedModel
     from budgetseg.app.videos import Task
     from budgetseg.engine.request import Request
 
@@ -63,6 +64,14 @@ AnyModel = Annotated[
         help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
         show_default="camvid; with --resume or --replay the model of that run",
         autocompletion=one_of("model"),
+    ),
+]
+Network = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="ONNX file of a segmentation network, or its TOML card, to label with in place of a model; may be given "
+        "several times. The classes are those of the first.",
+        show_default=False,
     ),
 ]
 Select = Annotated[
@@ -114,6 +123,7 @@ def label(
     target_accuracy: TargetAccuracy = None,
     scope: Scope = "total",
     model: AnyModel = None,
+    network: Network = None,
     space: Space = "auto",
     select: Select = None,
     policy: Policy = None,
@@ -141,13 +151,17 @@ def label(
     budgetseg label drive.mp4 --budget 20s --resume out
     budgetseg label drive.mp4 --replay out -o again
     budgetseg label clips/ --budget 2m --model mymodel --json
+    budgetseg label drive.mp4 --network big.onnx --network small.onnx --budget 10s
     """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.job import Job, Order
     from budgetseg.app.model import load
     from budgetseg.app.output import Wanted
-    from budgetseg.app.spaces import AUTO, REGIONS
+    from budgetseg.app.spaces import AUTO, REGIONS, needs_regions
     from budgetseg.evaluation.environment import environment
 
+    networks = network or []
+    if networks:
+        _check_networks(model, target_accuracy, needs_regions(policy, select, scope), space)
     if target_accuracy is not None:
         budget = _budget_for(model or DEFAULT_MODEL, target_accuracy, budget, replay)
         scope = "descriptors"
@@ -155,18 +169,23 @@ def label(
     tasks = order.tasks()  # all that can be refused is refused before the work
     tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
-    loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready)
+    if model is None and not networks:
+        networks = _networks_of(order)
+    name = None if networks else model or _model_of(order)
+    loaded = load(name, cores_for(threads), policy, select, ready, networks=networks)
     with ended_by_ctrl_c(STOPPING) as stopped:
         _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
 
 
 def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> None:
     """Label all videos and print their ledgers; exit code 130 if Ctrl-C left some out."""
-    done = []
+    done: list[Written] = []
     for written in job.run(order, tasks):
-        done.append(written)
         if not as_json:
+            if not done:
+                _print_understood(job.model)
             _print_done(written)
+        done.append(written)
     if as_json:
         print_json({"ledgers": [ledger for written in done for ledger in written.ledgers]})
     if len(done) < len(tasks):
@@ -201,6 +220,33 @@ def _request(budget: str | None, scope: str, seed: int, replay: Path | None, why
 def _model_of(order: "Order") -> str:
     """The model of the earlier run, or the default."""
     return DEFAULT_MODEL if order.earlier is None else order.earlier.model.place
+
+
+def _networks_of(order: "Order") -> list[Path]:
+    """The networks of the earlier run, where they were given in place of a model."""
+    if order.earlier is None:
+        return []
+    paths = [Path(network.path) for network in order.earlier.model.networks]
+    gone = next((path for path in paths if not path.is_file()), None)
+    if gone is not None:
+        raise UsageError(f"'{gone}', a network of the earlier run, is not there; give its networks with --network")
+    return paths
+
+
+def _check_networks(model: str | None, accuracy: float | None, needs: list[str], space: str) -> None:
+    """Raise UsageError where --network comes with an option that only a trained model has."""
+    from budgetseg.app.spaces import check_alone
+
+    if model is not None:
+        raise UsageError("--network and --model cannot be combined; give one of them")
+    check_alone(["--target-accuracy", *needs] if accuracy is not None else needs, space)
+
+
+def _print_understood(model: "LoadedModel") -> None:
+    """Print what was understood of networks that were given in place of a model."""
+    if model.mark is not None and model.mark.networks:
+        for line in model.understood():
+            typer.echo(line)
 
 
 def _print_done(done: "Written") -> None:

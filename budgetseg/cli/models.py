@@ -59,9 +59,9 @@ def _print_one(card: "ModelCard") -> None:
     facts = {
         "trained on": _trained_on(card),
         "classes": f"{len(card.classes)}: {', '.join(card.classes)}",
-        "descriptors": ", ".join(card.descriptors),
+        "descriptors": ", ".join(card.descriptors) or "none",
         "networks": ", ".join(card.networks) or "none",
-        "supervoxels": f"tier {card.tier}",
+        "supervoxels": "none" if card.tier is None else f"tier {card.tier}",
         "size": f"{_megabytes(card)} MB",
         "folder": str(card.folder),
     }
@@ -70,7 +70,13 @@ def _print_one(card: "ModelCard") -> None:
 
 
 def _row(card: "ModelCard") -> tuple[str, ...]:
-    return card.name, _trained_on(card), str(len(card.classes)), ", ".join(card.descriptors), _megabytes(card)
+    return (
+        card.name,
+        _trained_on(card),
+        str(len(card.classes)),
+        ", ".join(card.descriptors or card.networks),
+        _megabytes(card),
+    )
 
 
 def _trained_on(card: "ModelCard") -> str:

@@ -1,5 +1,6 @@
 """Class probabilities of a network, averaged over the supervoxel's pixels in its agreed frames."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,12 +26,15 @@ class _Output(Resource):
         self._instead = instead
 
     def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
-        """One for every frame, whatever its size."""
-        return 1.0
+        """One for every frame, whatever its size; its pixels as the network takes them, where it takes any number."""
+        if self._network.size is not None:
+            return 1.0
+        height, width = scene.frames.shape[1:3]
+        return float(math.prod(self._network.size_for((width, height))))
 
     def works(self, scene: Scene) -> Float64:
-        """Ones, (T,)."""
-        return np.ones(scene.n_frames)
+        """The same for each frame, (T,)."""
+        return np.full(scene.n_frames, self.work(scene, 0))
 
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """Class probabilities of a frame, (h, w, L) float32."""

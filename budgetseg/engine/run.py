@@ -52,11 +52,13 @@ class Earlier:
     plan : its plan
     windows : what it did in each window that it came to
     memory : what it has kept of each of them; empty if it kept nothing
+    sources : names of its networks or descriptors, in the order of the source numbers of its events
     """
 
     plan: Plan
     windows: Sequence[WindowTrace]
     memory: Sequence[Any] = ()
+    sources: Sequence[str] = ()
 
 
 @dataclass

@@ -3,12 +3,14 @@
 manifest.json        format, classes, descriptors, settings, static plans, policies, and a digest of every other file
 arrays.safetensors   H, the CRF, the weights of policies and the values of Baseline3
 networks/            NAME.onnx, and NAME.toml where a network has a card
+
+A model of networks alone has no arrays, and a card for each network.
 """
 
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,13 +23,14 @@ from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_folder
+from budgetseg.networks.card import Card, card_for, card_text, read_card
 from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
 from budgetseg.types import Classes, Float32
 
-__all__ = ["Model", "load_model", "save_model"]
+__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
 
 FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
@@ -63,8 +66,33 @@ class Model:
     policies: tuple[LearnedPolicy, ...] = ()
 
 
-def save_model(model: Model, folder: Path) -> None:
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """Networks alone: what the frames space needs.
+
+    Attributes
+    ----------
+    name : of the model
+    classes : names and colours of the classes that it predicts
+    cards : of its networks, by name
+    settings : what is known of where it comes from
+    """
+
+    name: str
+    classes: Classes
+    cards: Mapping[str, Card]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+AnyModel = Model | NetworkModel
+"""A model as `budgetseg train` makes it, or networks alone."""
+
+
+def save_model(model: AnyModel, folder: Path) -> None:
     """Write a model to a folder, which appears whole or not at all."""
+    if isinstance(model, NetworkModel):
+        _save_networks(model, folder)
+        return
     arrays = {f"h.{name}": getattr(model.classifiers, name) for name in H_ARRAYS}
     arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
     arrays |= {f"wholes.{k}": policy.values for k, policy in enumerate(model.baseline3)}
@@ -90,14 +118,25 @@ def save_model(model: Model, folder: Path) -> None:
 
 
 def load_model(folder: Path) -> Model:
+    """Read a model that `budgetseg train` made; ModelError where a folder holds another one, or networks alone."""
+    model = load_any(folder)
+    if isinstance(model, NetworkModel):
+        raise ModelError(f"{folder}: has networks alone; give a model that 'budgetseg train' made")
+    return model
+
+
+def load_any(folder: Path) -> AnyModel:
     """Read a model from a folder. Sizes, shapes and digests are checked, and no code of it is run."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
         if manifest["format"] != FORMAT:
             raise ModelError(f"{folder}: a model of format {manifest['format']}, not {FORMAT}; train it again")
-        for name, digest in {"arrays.safetensors": None, **manifest["files"]}.items():
+        has_arrays = "networks" not in manifest
+        for name, digest in {**({"arrays.safetensors": None} if has_arrays else {}), **manifest["files"]}.items():
             if _digest(folder / name) != digest:
                 raise ModelError(f"{folder / name}: changed since the model was written; copy it again")
+        if not has_arrays:
+            return _read_networks(manifest, folder)
         return _assemble(manifest, load_file(folder / "arrays.safetensors"), folder)
     except FileNotFoundError as error:
         raise ModelError(f"{folder}: no model, {error.filename} is missing; 'budgetseg train' makes one") from None
@@ -105,9 +144,44 @@ def load_model(folder: Path) -> Model:
         raise ModelError(f"{folder}: damaged model ({type(error).__name__}: {error}); copy or train it again") from None
 
 
-def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path) -> Model:
+def _save_networks(model: NetworkModel, folder: Path) -> None:
+    with atomic_folder(folder) as part:
+        (part / "networks").mkdir()
+        for name, card in model.cards.items():
+            _copy_network(name, card, part / "networks")
+        manifest = {
+            "format": FORMAT,
+            "name": model.name,
+            "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
+            "networks": list(model.cards),
+            "settings": dict(model.settings),
+            "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
+        }
+        (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
+    classes = _read_classes(manifest)
+    names = list(manifest["networks"])
+    if not names or not isinstance(manifest["settings"], dict) or not isinstance(manifest["name"], str):
+        raise ValueError("a name, settings, and at least one network are needed")
+    cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
+    for card in cards.values():
+        _digest(card.file)  # it is there
+    return NetworkModel(manifest["name"], classes, cards, manifest["settings"])
+
+
+def _read_classes(manifest: dict[str, Any]) -> Classes:
+    """The classes of a manifest; ValueError where there is not a colour for each."""
     colours = np.array(manifest["classes"]["colours"], np.uint8)
     classes = Classes(tuple(manifest["classes"]["names"]), colours)
+    if colours.shape != (len(classes), 3):
+        raise ValueError(f"{len(classes)} classes need as many colours. Got {colours.shape}")
+    return classes
+
+
+def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path) -> Model:
+    classes = _read_classes(manifest)
     names = tuple(manifest["descriptors"])
     lengths = tuple(manifest["lengths"])
     contrast = float(manifest["contrast"])
@@ -118,7 +192,6 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     n_labels = len(classes)
     n_subsets = 1 << len(names)
     shapes = {
-        "colours": (n_labels, 3),
         "h.centre": (n_inputs,),
         "h.scale": (n_inputs,),
         "h.weights": (n_subsets, n_inputs, n_labels),
@@ -131,7 +204,7 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
         "crf.expected": (n_inputs - lengths[0], n_labels),
     }
     for name, shape in shapes.items():
-        array = {"colours": colours, **arrays}[name]
+        array = arrays[name]
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{name} must be {shape} and finite. Got {array.shape}")
     h_arrays = {name: arrays[f"h.{name}"] for name in H_ARRAYS}
@@ -191,12 +264,32 @@ def _copy_networks(model: Model, folder: Path) -> None:
     """Copy the networks behind the model's descriptors, their cards, and the list of frames they were trained on."""
     if model.networks is None:
         return
-    wanted = [model.networks / f"{name}.{suffix}" for name in model.classifiers.names for suffix in ("onnx", "toml")]
-    existing = [path for path in (*wanted, model.networks / "networks.json") if path.is_file()]
-    if existing:
-        folder.mkdir()
-    for path in existing:
-        shutil.copyfile(path, folder / path.name)
+    folder.mkdir()
+    for name in model.classifiers.names:
+        card = model.networks / f"{name}.toml"
+        if card.is_file():
+            _copy_network(name, read_card(card), folder)
+        elif (model.networks / f"{name}.onnx").is_file():
+            _copy_network(name, Card(model.networks / f"{name}.onnx"), folder)
+    seen = model.networks / "networks.json"
+    if seen.is_file():
+        shutil.copyfile(seen, folder / seen.name)
+    if not _files(folder):
+        folder.rmdir()
+
+
+def _copy_network(name: str, card: Card, folder: Path) -> None:
+    """Copy a network with its card; weights that are stored beside it keep their names, since it names them."""
+    beside = [card.file.with_name(card.file.name + end) for end in (".data", "_data")]
+    others = [path for path in beside if path.is_file()]
+    file = card.file.name if others else f"{name}.onnx"
+    if (folder / file).exists():
+        raise ModelError(f"{card.file}: another network has a file of this name; rename one of them")
+    shutil.copyfile(card.file, folder / file)
+    for other in others:
+        shutil.copyfile(other, folder / other.name)
+    if card != Card(card.file) or file != f"{name}.onnx":
+        (folder / f"{name}.toml").write_text(card_text(card, file), encoding="utf-8")
 
 
 def _files(folder: Path) -> list[Path]:

@@ -45,7 +45,7 @@ class _Shown(CalibrationDataReader):  # type: ignore[misc]
     """Frames in the input format of a network, one after the other."""
 
     def __init__(self, network: OnnxNetwork, frames: Sequence[UInt8]) -> None:
-        self._inputs: Iterator[dict[str, Float32]] = ({network.input: network.planes(frame)} for frame in frames)
+        self._inputs: Iterator[dict[str, Float32]] = ({network.input: network.tensor(frame)} for frame in frames)
 
     def get_next(self) -> dict[str, Float32] | None:
         """The next frame; None after the last one."""

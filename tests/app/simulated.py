@@ -11,6 +11,10 @@ from budgetseg.app.spaces import AUTO, REGIONS
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier
+from budgetseg.models.bundle import load_any
+from budgetseg.networks.card import read_card
+from budgetseg.networks.run import OnnxNetwork
+from budgetseg.spaces.frames.costs import PER_CLASS
 from budgetseg.timing.clock import Clock, CostClock
 from budgetseg.timing.prices import Prices
 from budgetseg.video import VideoSource
@@ -43,11 +47,23 @@ def frozen_prices(rates: Mapping[str, float] | None = None) -> Prices:
     return prices_of({**both, **files, **(rates or {})})
 
 
+def network_rates(folder: Path, rates: Mapping[str, float]) -> dict[str, float]:
+    """Rates of the networks in the folder of a model, by what their prices go by; `rates` name them by their names."""
+    n_classes = len(load_any(folder).classes)
+    found = {f"frames {work} of {n_classes} classes": FRAMES[work] for work in PER_CLASS}
+    for path in (folder / "networks").glob("*.onnx"):
+        card = path.with_suffix(".toml")
+        network = OnnxNetwork(read_card(card if card.is_file() else path))
+        rate = rates.get(f"frames {path.stem}", FRAMES.get(path.stem, 0.0))
+        found[f"frames {path.stem} {network.key}"] = rate
+    return found
+
+
 def load_simulated(
     folder: Path, threads: int = 1, space: str = AUTO, rates: Mapping[str, float] | None = None
 ) -> LoadedModel:
     """The model in a folder, with frozen prices; `rates` are those of stages that differ from the usual."""
-    prices = frozen_prices(rates)
+    prices = frozen_prices({**network_rates(folder, rates or {}), **(rates or {})})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_module, "LoadedModel", SimulatedModel)
         patch.setattr(Prices, "load", lambda *_: prices)

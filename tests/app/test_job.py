@@ -442,7 +442,7 @@ def test_what_is_done_and_written_is_shown(
 def test_an_accuracy_is_promised_for_regions_alone(
     seeing: LoadedModel, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, curve = seeing.model, (Expected(0.1, 0.3, 0.6), Expected(0.5, 0.5, 0.8))
+    model, curve = seeing.trained, (Expected(0.1, 0.3, 0.6), Expected(0.5, 0.5, 0.8))
     weights = np.zeros((2, n_features(1, len(model.classes), True)), np.float32)
     own = LearnedPolicy(METHOD, ("dcnn",), "shared", LinearPolicy(weights, True), curve)
     monkeypatch.setattr(seeing, "model", replace(model, policies=(own,)))

@@ -13,10 +13,11 @@ from budgetseg.app.model import LoadedModel
 from budgetseg.datasets.synthetic import CLASSES
 from budgetseg.engine.request import Request
 from budgetseg.errors import BudgetsegError, UsageError
-from budgetseg.models.bundle import load_model, save_model
+from budgetseg.models.bundle import NetworkModel, load_model, save_model
+from budgetseg.networks.card import Card
 from budgetseg.timing.clock import CostClock
 from budgetseg.timing.prices import Prices
-from budgetseg.types import Budget
+from budgetseg.types import Budget, Classes
 from budgetseg.video import open_video
 from tests.app.simulated import frozen_prices, load_simulated
 from tests.app.streets import N_FRAMES, SIZE, write_networks
@@ -94,6 +95,7 @@ def test_a_model_with_a_network_labels_frames_unless_something_asks_for_regions(
         "fusing",
         "pixels",
         "edges",
+        "rehearsal",
         "release",
     }
     assert seeing.choose("auto", ["--scope descriptors"]) == "regions"
@@ -124,7 +126,7 @@ def test_confidence_of_frames_is_a_probability_at_every_pixel(seeing: LoadedMode
     assert not result.ledger.work_left
 
 
-def test_networks_of_other_classes_or_cells_do_not_label_frames(tmp_path: Path) -> None:
+def test_networks_of_other_classes_do_not_label_frames(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     sizes = {"dcnn": len(CLASSES), "other": 3}
     networks = write_networks(tmp_path / "networks", sizes)
@@ -143,6 +145,96 @@ def test_networks_come_from_the_cheapest_to_the_dearest(tmp_path: Path) -> None:
     space = load_simulated(tmp_path / "model", rates=rates).frames
     assert space is not None
     assert list(space.sources) == ["c", "a", "b"]
+
+
+def test_the_order_of_networks_may_be_that_of_an_earlier_run(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    sizes = dict.fromkeys(("a", "b"), len(CLASSES))
+    save_model(random_model(sizes, CLASSES, write_networks(tmp_path / "networks", sizes)), tmp_path / "model")
+    space = load_simulated(tmp_path / "model", rates={"frames a": 0.02, "frames b": 0.03}).frames
+    assert space is not None
+    assert list(space.in_order(["b", "a"]).sources) == ["b", "a"]
+    assert list(space.in_order(["b", "a"]).in_order().sources) == ["a", "b"]
+    with pytest.raises(UsageError, match="the networks are a, b, not a, c; give those"):
+        space.in_order(["a", "c"])
+
+
+# Networks alone
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """Networks of one size and of any size, with as many classes."""
+    from tests.networks.models import save_mixer
+
+    weights = np.random.default_rng(0).normal(size=(3, 3)).astype(np.float32)
+    save_mixer(tmp_path / "fixed.onnx", weights, (1, 3, SIZE[1], SIZE[0]), stride=4)
+    save_mixer(tmp_path / "open.onnx", 2 * weights, ("n", 3, "h", "w"), stride=8)
+    return tmp_path
+
+
+def test_networks_alone_label_without_a_model(alone: Path, street: Path) -> None:
+    model = budgetseg.load(networks=[alone / "fixed.onnx", str(alone / "open.onnx")], threads=1)
+    assert model.classes.names == ("0", "1", "2")
+    result = model.label(street, budget_s=math.inf)
+    assert result.space == "frames"
+    assert result.labels.shape == SHAPE
+    with pytest.raises(UsageError, match=r"'fixed\+open' has networks alone, and labels by frames"):
+        model.label(street, scope="descriptors")
+
+
+def test_networks_of_any_size_are_made_ready_for_each_size_of_video_once(alone: Path) -> None:
+    model = budgetseg.load(networks=[alone / "open.onnx"], threads=1)
+    small, large = model.frames_for((96, 64)), model.frames_for((192, 128))
+    assert small is model.frames_for((100, 70))
+    assert small is not None
+    assert large is not None
+    assert [space.cells for space in (small, large)] == [(8, 12), (16, 24)]
+    keys = {space.costs(1).key("open") for space in (small, large)}
+    assert len(keys) == 2
+    assert all(key in model.prices for key in keys)
+
+
+def test_getting_ready_for_a_video_is_no_part_of_its_budget(alone: Path, street: Path) -> None:
+    model = budgetseg.load(networks=[alone / "open.onnx"], threads=1)
+    before_s = model.loading_s
+    result = model.label(street, budget_s=math.inf)
+    assert model.loading_s > before_s
+    assert result.ledger.sources["open"].count == N_FRAMES
+
+
+def test_a_bundle_of_networks_alone_is_loaded_like_any_model(alone: Path, street: Path) -> None:
+    classes = Classes.of(("sea", "land", "sky"))
+    cards = {name: Card(alone / f"{name}.onnx") for name in ("fixed", "open")}
+    save_model(NetworkModel("coast", classes, cards), alone / "model")
+    model = budgetseg.load(alone / "model", threads=1)
+    assert model.classes.names == classes.names
+    result = model.label(street, budget_s=math.inf)
+    assert result.classes.names == classes.names
+    assert set(result.ledger.sources) <= {"fixed", "open"}
+    with pytest.raises(UsageError, match="'coast' has networks alone"):
+        budgetseg.load(alone / "model", space="regions")
+    with pytest.raises(UsageError, match="'coast' has networks alone"):
+        budgetseg.load(alone / "model", policy="static")
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"name": "camvid"}, "a model and networks cannot be combined; give one of them"),
+        ({"policy": "static"}, "--policy needs a model that 'budgetseg train' made"),
+        ({"space": "regions"}, "--space regions needs a model that 'budgetseg train' made"),
+        ({"engine": "supervoxels"}, "--space regions needs a model that 'budgetseg train' made"),
+    ],
+)
+def test_networks_alone_take_no_options_of_a_trained_model(alone: Path, options: dict[str, Any], line: str) -> None:
+    with pytest.raises(UsageError, match=line):
+        budgetseg.load(networks=[alone / "fixed.onnx"], **options)
+
+
+def test_neither_a_model_nor_networks_is_refused() -> None:
+    with pytest.raises(UsageError, match="a model is missing; give the name of one, its folder, or networks"):
+        budgetseg.load()
 
 
 # Loading

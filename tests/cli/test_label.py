@@ -184,7 +184,7 @@ def test_without_a_model_the_bundled_ones_are_named(refused: Callable[..., str],
 def test_videos_that_are_none_and_places_that_are_closed_are_refused_before_the_work(
     refused: Callable[..., str], street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("budgetseg.app.model.load_model", None)
+    monkeypatch.setattr("budgetseg.app.model.load_any", None)
     (tmp_path / "text.mp4").write_text("no video\n" * 50)
     (tmp_path / "empty").mkdir()
     for video in ("text.mp4", "missing.mp4", "empty"):

@@ -1,5 +1,7 @@
 """What a network says about a supervoxel is the mean over its pixels in three frames."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -102,3 +104,30 @@ def test_the_bundled_networks_describe_frames_of_another_size(name: str) -> None
         assert vector.shape == (11,)
         assert (vector >= 0).all()
         assert vector.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_a_network_of_any_size_describes_videos_of_any_size_and_its_price_goes_by_pixels(tmp_path: Path) -> None:
+    path = save_mixer(tmp_path / "net.onnx", MIX, ("n", 3, "h", "w"), stride=2)
+    network = OnnxNetwork(Card(path, longest=64, multiple=8))
+    works = []
+    for size in ((20, 30), (50, 90)):
+        ids = np.zeros((2, *size), np.int32)
+        ids[:, 9:] = 1
+        scene, descriptor = scene_of(ids), NetworkDescriptor("net", network)
+        assert np.allclose(live(scene, descriptor).compute(1, "net").vector, pooled(scene, network, 1), atol=1e-6)
+        works.append(descriptor.source.works(scene).tolist())
+    assert works == [[16 * 32] * 2, [32 * 64] * 2]
+
+
+def test_a_card_merges_leaves_out_and_orders_the_classes_of_a_descriptor_too(tmp_path: Path) -> None:
+    save_mixer(tmp_path / "net.onnx", MIX, stride=2)
+    (tmp_path / "net.toml").write_text(
+        'classes = ["a", "b", "c", "d"]\norder = ["z", "b"]\n[map]\na = "z"\nd = "z"\nc = ""\n'
+    )
+    ids = np.zeros((1, 6, 8), np.int32)
+    ids[:, 3:] = 1
+    scene = scene_of(ids)
+    (mapped,) = open_descriptors(["net"], tmp_path)
+    plain = NetworkDescriptor("plain", OnnxNetwork(Card(tmp_path / "net.onnx")))
+    merged, whole = (LiveDescriptors(scene, [own], Prices()).compute(1, own.name).vector for own in (mapped, plain))
+    assert np.allclose(merged, [whole[0] + whole[3], whole[1]], atol=1e-6)

@@ -14,12 +14,22 @@ from safetensors.numpy import load_file, save_file
 
 from budgetseg.classifiers.samples import place_of
 from budgetseg.errors import ModelError
-from budgetseg.models.bundle import CRF_ARRAYS, H_ARRAYS, Model, load_model, save_model
+from budgetseg.models.bundle import (
+    CRF_ARRAYS,
+    H_ARRAYS,
+    Model,
+    NetworkModel,
+    load_any,
+    load_model,
+    save_model,
+)
+from budgetseg.networks.card import Card, read_card
 from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import SELECTIONS, Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
+from budgetseg.types import Classes
 from tests.models.made import HAND_MADE, random_model, random_table
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
@@ -30,8 +40,9 @@ def networks(tmp_path: Path) -> Path:
     """A network of the model, its card and its past, and a network of another model."""
     folder = tmp_path / "networks"
     folder.mkdir()
-    for name in ("dcnn.onnx", "dcnn.toml", "networks.json", "large.onnx", "dcnn_0.onnx"):
+    for name in ("dcnn.onnx", "networks.json", "large.onnx", "dcnn_0.onnx"):
         (folder / name).write_text(f"content of {name}")
+    (folder / "dcnn.toml").write_text('output = "scores"\n')
     return folder
 
 
@@ -97,8 +108,18 @@ def test_the_networks_of_its_descriptors_travel_with_it_and_no_others(model: Mod
     assert again.networks == folder / "networks"
     assert sorted(path.name for path in again.networks.iterdir()) == ["dcnn.onnx", "dcnn.toml", "networks.json"]
     assert model.networks is not None
-    for path in again.networks.iterdir():
-        assert path.read_bytes() == (model.networks / path.name).read_bytes()
+    for name in ("dcnn.onnx", "networks.json"):
+        assert (again.networks / name).read_bytes() == (model.networks / name).read_bytes()
+    assert read_card(again.networks / "dcnn.toml").output == "scores"
+
+
+def test_a_network_whose_card_names_another_file_travels_too(networks: Path, model: Model, tmp_path: Path) -> None:
+    (networks / "dcnn.toml").write_text('file = "../else/net.onnx"\n')
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "net.onnx").write_text("content of another")
+    save_model(model, tmp_path / "model")
+    assert (tmp_path / "model" / "networks" / "dcnn.onnx").read_text() == "content of another"
+    assert load_model(tmp_path / "model").networks is not None
 
 
 def test_a_model_without_networks_has_none_even_where_others_lie_around(folder: Path) -> None:
@@ -358,3 +379,70 @@ def test_learned_policies_that_make_no_sense_are_refused(decided: Path, change: 
     cards = json.loads((decided / "manifest.json").read_text())["policies"]
     edit_manifest(decided, policies=[cards[0] | change, *cards[1:]])
     assert "damaged model" in refused(decided)
+
+
+# Networks alone
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> NetworkModel:
+    """Networks of two folders; the weights of one are stored beside it."""
+    for name in ("a/big.onnx", "a/big.onnx.data", "b/small.onnx"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"content of {name}")
+    cards = {
+        "large": Card(tmp_path / "a/big.onnx", output="scores"),
+        "small": Card(tmp_path / "b/small.onnx", map=(("lane", "road"),)),
+    }
+    return NetworkModel("pair", Classes.of(("road", "sky")), cards, {"learned from": ["drive.mp4"]})
+
+
+def test_networks_alone_come_back_with_their_cards(alone: NetworkModel, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    save_model(alone, folder)
+    again = load_any(folder)
+    assert isinstance(again, NetworkModel)
+    assert (again.name, again.settings, again.classes.names) == (alone.name, alone.settings, alone.classes.names)
+    assert np.array_equal(again.classes.colours, alone.classes.colours)
+    assert list(again.cards) == ["large", "small"]
+    for name, card in again.cards.items():
+        before = alone.cards[name]
+        assert replace(card, file=before.file) == before
+        assert card.file.read_bytes() == before.file.read_bytes()
+    assert again.cards["large"].file.with_name("big.onnx.data").read_text() == "content of a/big.onnx.data"
+    save_model(again, folder)
+    assert list(load_any(folder).cards) == ["large", "small"]  # type: ignore[union-attr]
+
+
+def test_networks_alone_are_no_trained_model(alone: NetworkModel, tmp_path: Path) -> None:
+    save_model(alone, tmp_path / "model")
+    assert refused(tmp_path / "model").endswith("has networks alone; give a model that 'budgetseg train' made")
+
+
+def test_a_trained_model_is_any_model(folder: Path) -> None:
+    assert isinstance(load_any(folder), Model)
+
+
+def test_a_changed_network_is_noticed(alone: NetworkModel, tmp_path: Path) -> None:
+    save_model(alone, tmp_path / "model")
+    (tmp_path / "model" / "networks" / "big.onnx.data").write_text("other weights")
+    assert "changed since the model was written" in refused(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"networks": []},
+        {"networks": ["moon"]},
+        {"settings": 3},
+        {"name": 3},
+        {"classes": {"names": ["road"], "colours": []}},
+    ],
+    ids=str,
+)
+def test_a_damaged_model_of_networks_alone_is_refused(
+    alone: NetworkModel, tmp_path: Path, change: dict[str, object]
+) -> None:
+    save_model(alone, tmp_path / "model")
+    edit_manifest(tmp_path / "model", **change)
+    refused(tmp_path / "model")

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from budgetseg.errors import ModelError
-from budgetseg.networks import MEAN, STD
-from budgetseg.networks.card import Card, read_card
+from budgetseg.networks.card import Card, card_for, card_text, read_card
 
 WHOLE = """
 file = "model.onnx"
@@ -16,6 +15,16 @@ std = [0.229, 0.224, 0.225]
 colours = "bgr"
 output = "scores"
 classes = ["road", "road", "", "car"]
+longest = 768
+multiple = 8
+layout = "nhwc"
+scale = 255
+output_name = "masks"
+output_layout = "nchw"
+order = ["way", "car"]
+
+[map]
+road = "way"
 """
 
 
@@ -37,8 +46,8 @@ def refusal(path: Path) -> str:
 def test_an_onnx_file_alone_is_a_network_of_our_own(tmp_path: Path) -> None:
     card = read_card(tmp_path / "net.onnx")
     assert card == Card(tmp_path / "net.onnx")
-    assert (card.mean, card.std) == ((MEAN,) * 3, (STD,) * 3)
-    assert (card.size, card.colours, card.output, card.classes) == (None, "rgb", "probabilities", None)
+    assert (card.size, card.mean, card.std, card.output, card.classes) == (None,) * 5
+    assert (card.colours, card.scale, card.longest, card.multiple) == ("rgb", 1, 1024, 32)
 
 
 def test_an_empty_card_says_the_same_as_none(tmp_path: Path) -> None:
@@ -54,7 +63,32 @@ def test_every_key_is_taken_as_written(tmp_path: Path) -> None:
         colours="bgr",
         output="scores",
         classes=("road", "road", "", "car"),
+        longest=768,
+        multiple=8,
+        layout="nhwc",
+        scale=255,
+        output_name="masks",
+        output_layout="nchw",
+        order=("way", "car"),
+        map=(("road", "way"),),
     )
+
+
+def test_a_card_that_is_written_says_the_same(tmp_path: Path) -> None:
+    card = read_card(written(tmp_path, WHOLE))
+    assert read_card(written(tmp_path, card_text(card, "model.onnx"))) == card
+    assert card_text(Card(tmp_path / "net.onnx"), "net.onnx") == 'file = "net.onnx"\n'
+
+
+def test_the_card_beside_a_network_is_read_with_it(tmp_path: Path) -> None:
+    assert card_for(tmp_path / "net.onnx") == Card(tmp_path / "net.onnx")
+    path = written(tmp_path, 'file = "other.onnx"')
+    assert card_for(tmp_path / "net.onnx") == card_for(path) == Card(tmp_path / "other.onnx")
+
+
+def test_a_file_of_another_kind_is_no_network(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no ONNX file and no TOML card; export the network to NAME\.onnx"):
+        card_for(tmp_path / "net.pt")
 
 
 def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
@@ -66,7 +100,7 @@ def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
 def test_an_unknown_key_is_refused_with_the_known_ones(tmp_path: Path, key: str) -> None:
     line = refusal(written(tmp_path, f"{key} = 1"))
     assert "unknown key" in line
-    assert line.endswith("choose from file, size, mean, std, colours, output, classes")
+    assert line.endswith("output_layout, classes, map, order")
 
 
 @pytest.mark.parametrize(
@@ -88,11 +122,21 @@ def test_an_unknown_key_is_refused_with_the_known_ones(tmp_path: Path, key: str)
         ("std", "[1, inf, 1]", "three numbers above 0"),
         ("colours", '"RGB"', "'rgb' or 'bgr'"),
         ("colours", "[]", "'rgb' or 'bgr'"),
-        ("output", '"logits"', "'scores' or 'probabilities'"),
-        ("classes", '"road"', "a list of names, at least one of them not empty"),
-        ("classes", "[]", "a list of names, at least one of them not empty"),
-        ("classes", '["", ""]', "a list of names, at least one of them not empty"),
-        ("classes", '["road", 3]', "a list of names, at least one of them not empty"),
+        ("output", '"logits"', "'scores', 'probabilities', 'independent' or 'index'"),
+        ("classes", "0", "a list of names, at least one of them not empty, or the number of classes"),
+        ("longest", "0", "a whole number of pixels above 0"),
+        ("multiple", "1.5", "a whole number of pixels above 0"),
+        ("layout", '"chw"', "'nchw' or 'nhwc'"),
+        ("output_layout", '"chw"', "'nchw' or 'nhwc'"),
+        ("scale", "0", "a number above 0"),
+        ("output_name", '""', "the name of an output"),
+        ("map", '["a"]', "a table of names and new names"),
+        ("map", "{ a = 1 }", "a table of names and new names"),
+        ("order", '["road", ""]', "a list of names, none of them empty"),
+        ("classes", '"road"', "a list of names, at least one of them not empty, or the number of classes"),
+        ("classes", "[]", "a list of names, at least one of them not empty, or the number of classes"),
+        ("classes", '["", ""]', "a list of names, at least one of them not empty, or the number of classes"),
+        ("classes", '["road", 3]', "a list of names, at least one of them not empty, or the number of classes"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_rule(tmp_path: Path, key: str, value: str, rule: str) -> None:

@@ -83,7 +83,7 @@ def test_descriptors_for_training_ask_the_stand_ins(folder: Path) -> None:
     weights = {"": 0.1, "fold-0": 0.2, "fold-1": 0.3}  # each says this share of what it sees
     for place, weight in weights.items():
         save_mixer(folder / place / "net.onnx", np.eye(3, dtype=np.float32) * np.float32(weight))
-    (folder / "net.toml").write_text("mean = [0, 0, 0]\nstd = [1, 1, 1]\n")
+    (folder / "net.toml").write_text('mean = [0, 0, 0]\nstd = [1, 1, 1]\noutput = "probabilities"\n')
     frames = clip(9)
     ids = np.arange(9, dtype=np.int32)[:, None, None].repeat(6, axis=1).repeat(8, axis=2)  # one a frame
     scene = Scene.of(frames, Supervoxels(ids, neighbourhood_graph(ids)))

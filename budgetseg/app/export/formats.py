@@ -9,6 +9,7 @@ import numpy as np
 
 from budgetseg.app.export.rle import run_lengths, to_text
 from budgetseg.app.export.run import FinishedRun, find_runs, read_run
+from budgetseg.colours import CITYSCAPES
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.types import IGNORE, UInt8
@@ -19,31 +20,31 @@ __all__ = ["FORMATS", "Advance", "export", "voc_palette"]
 Advance = Callable[[int], None]
 Row = dict[str, Any]
 
-CITYSCAPES: dict[str, tuple[int, tuple[int, int, int]]] = {
-    "unlabeled": (0, (0, 0, 0)),
-    "road": (7, (128, 64, 128)),
-    "sidewalk": (8, (244, 35, 232)),
-    "building": (11, (70, 70, 70)),
-    "wall": (12, (102, 102, 156)),
-    "fence": (13, (190, 153, 153)),
-    "bridge": (15, (150, 100, 100)),
-    "tunnel": (16, (150, 120, 90)),
-    "pole": (17, (153, 153, 153)),
-    "traffic light": (19, (250, 170, 30)),
-    "traffic sign": (20, (220, 220, 0)),
-    "vegetation": (21, (107, 142, 35)),
-    "terrain": (22, (152, 251, 152)),
-    "sky": (23, (70, 130, 180)),
-    "person": (24, (220, 20, 60)),
-    "rider": (25, (255, 0, 0)),
-    "car": (26, (0, 0, 142)),
-    "truck": (27, (0, 0, 70)),
-    "bus": (28, (0, 60, 100)),
-    "train": (31, (0, 80, 100)),
-    "motorcycle": (32, (0, 0, 230)),
-    "bicycle": (33, (119, 11, 32)),
+CITYSCAPES_IDS = {
+    "unlabeled": 0,
+    "road": 7,
+    "sidewalk": 8,
+    "building": 11,
+    "wall": 12,
+    "fence": 13,
+    "bridge": 15,
+    "tunnel": 16,
+    "pole": 17,
+    "traffic light": 19,
+    "traffic sign": 20,
+    "vegetation": 21,
+    "terrain": 22,
+    "sky": 23,
+    "person": 24,
+    "rider": 25,
+    "car": 26,
+    "truck": 27,
+    "bus": 28,
+    "train": 31,
+    "motorcycle": 32,
+    "bicycle": 33,
 }
-"""Names, label ids and colours of the Cityscapes classes that can be seen in a label picture."""
+"""Label ids of the Cityscapes classes that can be seen in a label picture, by name."""
 
 SYNONYMS = {
     "bicyclist": "rider",
@@ -114,14 +115,14 @@ def _write_png(_: FinishedRun, files: Sequence[Path], folder: Path, advance: Adv
 def _write_cityscapes(run: FinishedRun, files: Sequence[Path], folder: Path, advance: Advance) -> list[str]:
     """Write label ids of Cityscapes; classes that Cityscapes does not have become 0."""
     names = run.classes.names
-    known = [CITYSCAPES.get(SYNONYMS.get(name.lower(), name.lower())) for name in names]
-    if not any(known):
+    known = [CITYSCAPES_IDS.get(SYNONYMS.get(name.lower(), name.lower())) for name in names]
+    if all(found is None for found in known):
         raise UsageError(f"none of the classes {', '.join(names)} is one of Cityscapes; choose another format")
     table = np.zeros(256, np.uint8)
     palette = np.zeros((256, 3), np.uint8)
-    table[: len(names)] = [0 if found is None else found[0] for found in known]
-    for number, colour in CITYSCAPES.values():
-        palette[number] = colour
+    table[: len(names)] = [found or 0 for found in known]
+    for name, number in CITYSCAPES_IDS.items():
+        palette[number] = CITYSCAPES[name]
     for file in files:
         write_index_png(folder / f"{file.stem}_labelIds.png", table[read_index_png(file)], palette)
         advance(1)

@@ -1,17 +1,21 @@
 """What labelling a window by frames costs, predicted from prices: flow, networks, fusing, painting."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from budgetseg.propagate.settings import Propagation
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.prices import Prices
 
-__all__ = ["COPY", "FLOW", "FrameCosts"]
+__all__ = ["COPY", "FLOW", "PER_CLASS", "FrameCosts"]
 
 FLOW = "flow"
 """Predictions are carried along optical flow, and fused."""
 COPY = "copy"
 """Labels are those of the nearest key frame, as they are."""
+
+PER_CLASS = ("fusing", "pixels", "edges")
+"""Kinds of work that take the longer the more classes there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,7 @@ class FrameCosts:
     n_cells : of a network's output
     threads : that share the work
     flow_pixels : of the reduced frame that flow is found on, at most
+    keys : by network or kind of work, what its price goes by; its name where it is left out
     """
 
     prices: Prices
@@ -34,6 +39,7 @@ class FrameCosts:
     n_cells: int
     threads: int
     flow_pixels: int = Propagation.flow_pixels
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def flow_work(self) -> float:
@@ -45,7 +51,7 @@ class FrameCosts:
 
     def key(self, work: str) -> str:
         """What a kind of work is priced by."""
-        return f"frames {work}"
+        return f"frames {self.keys.get(work, work)}"
 
     def look_s(self, n_frames: int) -> float:
         """To compare so many frames with those before them."""

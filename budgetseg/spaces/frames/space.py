@@ -50,6 +50,7 @@ class Frames:
     threads : cores to use
     margins : what is kept back of a budget
     settings : how a video is worked on
+    keys : by network or kind of work, what its price goes by; its name where it is left out
     worth : what networks and carrying are worth on the video at hand
     """
 
@@ -59,6 +60,7 @@ class Frames:
     threads: int = 1
     margins: Margins = field(default_factory=lambda: Margins(finish=1.1, action=1.1, share=0.004, seconds=0.001))
     settings: FrameSettings = field(default_factory=FrameSettings)
+    keys: Mapping[str, str] = field(default_factory=dict)
     worth: Worth = field(default_factory=lambda: Worth(Losses()))
 
     name = "frames"
@@ -93,7 +95,7 @@ class Frames:
     def costs(self, n_pixels: int, threads: int | None = None) -> FrameCosts:
         """Predicts what frames of so many pixels cost, by so many threads; None for its own."""
         n_cells, flow_pixels = self.cells[0] * self.cells[1], self.settings.propagation.flow_pixels
-        return FrameCosts(self.prices, n_pixels, n_cells, threads or self.threads, flow_pixels)
+        return FrameCosts(self.prices, n_pixels, n_cells, threads or self.threads, flow_pixels, self.keys)
 
     def predict(self, network: int, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), times what classes count; ArithmeticError where it has none."""
@@ -101,6 +103,14 @@ class Frames:
         if not np.isfinite(found.sum()):
             raise ArithmeticError("its output is not finite")
         return np.ascontiguousarray(found, np.float32)
+
+    def in_order(self, names: Sequence[str] = ()) -> "Frames":
+        """The space with its networks in the order of `names`, or else from the cheapest to the dearest."""
+        costs = self.costs(1)
+        names = names or sorted(self.networks, key=costs.network_s)
+        if set(names) != set(self.networks):
+            raise UsageError(f"the networks are {', '.join(self.networks)}, not {', '.join(names)}; give those")
+        return replace(self, networks={name: self.networks[name] for name in names})
 
     def for_run(self) -> "Frames":
         """The space for one run, with prices and worth that follow the video at hand."""

@@ -1,6 +1,7 @@
 """What must be paid before the user's clock starts: compilation, and what everything costs on this machine."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from budgetseg.engine.window import Reader, Window
 from budgetseg.propagate.order import medians
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.space import Frames
-from budgetseg.spaces.frames.state import FrameState
+from budgetseg.spaces.frames.state import FrameState, Prediction
 from budgetseg.timing.clock import WallClock
 from budgetseg.timing.ledger import Account, Ledger
 from budgetseg.timing.prices import Prices
@@ -28,15 +29,32 @@ __all__ = ["calibrate", "warm_up"]
 _log = logging.getLogger(__name__)
 
 
+Answers = Sequence[Mapping[int, Prediction]]
+"""Predictions of each network, by number of the frame."""
+
+
 def warm_up(space: Frames) -> None:
-    """Compile, or load from the cache, all that labelling runs; nothing is learned from it."""
-    _label(replace(space, prices=Prices()), (160, 120), 4)
+    """Compile, or load from the cache, all that labelling runs; nothing is learned from it, and no network runs."""
+    rng = np.random.default_rng(0)
+    shape = *space.cells, len(space.prior)
+    answers = [{t: Prediction.of(rng.random(shape, np.float32)) for t in (0, 3)} for _ in space.sources]
+    _label(replace(space, prices=Prices()), (160, 120), 4, answers)
 
 
-def calibrate(space: Frames, size: tuple[int, int] = (480, 360), n_frames: int = 16, n_rounds: int = 3) -> bool:
+def calibrate(
+    space: Frames, size: tuple[int, int] = (480, 360), n_frames: int = 16, n_rounds: int = 3, networks_s: float = 2.0
+) -> bool:
     """Time everything on a rendered street; whether it was the first time. Call `warm_up` first.
 
     Where it was done before, a short look is enough: what was learned while others used the machine is too dear.
+
+    Parameters
+    ----------
+    space : to time
+    size : width and height of the street
+    n_frames : of the street
+    n_rounds : how often everything is timed, the first time
+    networks_s : seconds after which networks are not run again, since dear ones would take minutes
     """
     costs = space.costs(1)
     keys = [costs.key(work) for work in (*space.sources, "looking", "flow", "fusing", "pixels", "edges", "copies")]
@@ -44,13 +62,16 @@ def calibrate(space: Frames, size: tuple[int, int] = (480, 360), n_frames: int =
         _label(space, size, n_frames // 2)
         return False
     _log.info("networks and stages are timed on a rendered street")
+    clock = WallClock()
+    answers = None
     for _ in range(n_rounds):
-        _label(space, size, n_frames)
+        found = _label(space, size, n_frames, answers)
+        answers = found if clock.now_s() > networks_s else None
     return True
 
 
-def _label(space: Frames, size: tuple[int, int], n_frames: int) -> None:
-    """Label a street in every way that there is."""
+def _label(space: Frames, size: tuple[int, int], n_frames: int, answers: Answers | None = None) -> Answers:
+    """Label a street in every way that there is. Returns what networks predict, which they are asked once at most."""
     frames = render(0, n_frames, size)[0].frames
     source = VideoSource(ArrayClip(frames), Span(), size)
     asked = [Action(t, k) for k in range(len(space.sources)) for t in range(0, n_frames, 4)]
@@ -67,5 +88,10 @@ def _label(space: Frames, size: tuple[int, int], n_frames: int) -> None:
             else:
                 state.footage.look(np.inf)
             medians(state.timeline().positions, 2)
-            spend(state, Listed(asked), account.clock, lambda: np.inf, threads=space.threads)
+            if answers is None:
+                spend(state, Listed(asked), account.clock, lambda: np.inf, threads=space.threads)
+                answers = [dict(known) for known in state.predictions]
+            for own, known in zip(state.predictions, answers, strict=True):
+                own.update(known)
             state.finish(np.inf, out)
+    return answers or []

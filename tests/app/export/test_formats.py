@@ -11,7 +11,7 @@ import pytest
 from pycocotools.coco import COCO
 
 from budgetseg.app.export import formats
-from budgetseg.app.export.formats import CITYSCAPES, SYNONYMS, export, voc_palette
+from budgetseg.app.export.formats import CITYSCAPES_IDS, SYNONYMS, export, voc_palette
 from budgetseg.app.export.run import FinishedRun, read_run
 from budgetseg.datasets.camvid_classes import CLASSES
 from budgetseg.errors import UsageError
@@ -43,15 +43,15 @@ def test_a_budget_can_be_chosen(street_run: Path, tmp_path: Path) -> None:
 def test_cityscapes_ids_go_by_name(street_run: Path, tmp_path: Path) -> None:
     (note,) = export(street_run, "cityscapes", tmp_path / "out") or ["none"]
     names = read_run(street_run).classes.names
-    known = [CITYSCAPES.get(SYNONYMS.get(name, name)) for name in names]
-    table = np.array([one[0] if one else 0 for one in known])
+    known = [CITYSCAPES_IDS.get(SYNONYMS.get(name, name)) for name in names]
+    table = np.array([one or 0 for one in known])
     labels = read_index_png(street_run / "100%" / "labels" / "000004.png")
     assert np.array_equal(read_index_png(tmp_path / "out" / "000004_labelIds.png"), table[labels])
     assert all((name in note) == (one is None) for name, one in zip(names, known, strict=True))
 
 
 def test_camvid_has_a_cityscapes_id_for_every_class() -> None:
-    ids = [CITYSCAPES[SYNONYMS.get(name, name)][0] for name in CLASSES.names]
+    ids = [CITYSCAPES_IDS[SYNONYMS.get(name, name)] for name in CLASSES.names]
     assert ids == [23, 11, 17, 7, 8, 21, 20, 13, 26, 24, 25]
 
 
