@@ -119,6 +119,7 @@ def measure(asked: Asked, out: Path) -> None:
     """Do the runs that are missing."""
     rows = read(out)
     known = {row["case"]: row for row in rows if "budgets_s" in row}
+    rates = {row["dataset"]: row["rates"] for row in known.values()}
     done = {_name_of(row) for row in rows if "method" in row}
     workers = [Worker(checkout, asked.times) for checkout in asked.checkouts]
     with out.open("a") as file:
@@ -129,9 +130,11 @@ def measure(asked: Asked, out: Path) -> None:
 
         for folder in asked.folders:
             if folder.name not in known:
-                threads = 1 if asked.is_simulated else os.cpu_count() or 1
-                prices = workers[0].ask(case=str(folder), keys=list(asked.keys), threads=threads)
-                row = {"case": folder.name, **prices}
+                dataset = json.loads((folder / "case.json").read_text())["dataset"]
+                words = {"keys": list(asked.keys), "rates": rates.get(dataset)}
+                words["threads"] = 1 if asked.is_simulated else os.cpu_count() or 1
+                row = {"case": folder.name, "dataset": dataset, **workers[0].ask(case=str(folder), **words)}
+                rates[dataset] = row["rates"]
                 known[folder.name] = row
                 keep(row)
         for repeat in range(asked.n_repeats):

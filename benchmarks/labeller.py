@@ -2,11 +2,11 @@
 
 Usage: python benchmarks/labeller.py TIMES. Networks run so many times for each answer: they are as dear as larger ones.
 
-It imports nothing of `benchmarks`, so that a checkout on PYTHONPATH is what labels. A line asks for prices, {"case":
-FOLDER, "keys": [2, 4], "threads": 2}: seconds of a unit of each kind of work, and of so many key frames for each 100
-frames with all frames read and carried to along flow; or for labels, {"case": FOLDER, "method": NAME, "budget_s":
-SECONDS, "labels": FILE}. With "rates", such prices, the run is simulated: they alone are charged, one thread works, and
-it is always the same.
+It imports nothing of `benchmarks`, so that a checkout on PYTHONPATH is what labels. A line asks for prices,
+{"case": FOLDER, "keys": [2, 4], "threads": 2}: seconds of a unit of each kind of work ("rates", measured unless the
+line has them), and of so many key frames for each 100 frames with all frames read and carried to along flow. Or it asks
+for labels, {"case": FOLDER, "method": NAME, "budget_s": SECONDS, "labels": FILE}. With "rates" as well, the run is
+simulated: they alone are charged, one thread works, and it is always the same.
 """
 
 import json
@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,9 @@ Label = Callable[[float], tuple[UInt8, int]]
 CORES = os.cpu_count() or 1
 WORKS = ("looking", "flow", "fusing", "pixels", "edges", "copies")
 """Kinds of work of the frames space that have prices, beside networks and decoding."""
-WARM_RUNS = 3
+WARM_RUNS = 2
 """Runs before a method is timed on a video, so that prices follow it."""
-ROUNDS = 4
+ROUNDS = 3
 """Times that prices are measured, of which the least count: other programs can only raise them."""
 
 
@@ -113,19 +114,21 @@ class Opened:
         self.n_frames = len(files)
         networks = {name: Folded(list(map(Path, own)), files, times) for name, own in card["networks"].items()}
         shares = np.array(card["shares"], np.float32)
-        is_new = card["dataset"] not in known
-        prices = known.setdefault(card["dataset"], Prices())
-        space = Frames(networks, shares, prices, CORES)
-        if is_new:
-            warm_up.warm_up(space)
-        warm_up.calibrate(space)
-        by_price = sorted(networks, key=lambda name: space.costs(1).network_s(name))
-        self.space = Frames({name: networks[name] for name in by_price}, shares, prices, CORES)
+        self._unpriced = Frames(networks, shares, known.setdefault(card["dataset"], Prices()), CORES)
         n_labels = len(shares)
         self.classes = Classes(tuple(map(str, range(n_labels))), np.zeros((n_labels, 3), np.uint8))
-        self.networks = networks
+        self._networks = networks
         self._methods: dict[str, Label] = {}
         self._remembered: dict[str, Remembered] = {}
+
+    @cached_property
+    def space(self) -> Frames:
+        """The frames space with what its work costs on this machine."""
+        space = self._unpriced
+        if space.costs(1).key("pixels") not in space.prices:
+            warm_up.warm_up(space)
+        warm_up.calibrate(space)
+        return _by_price(space)
 
     def ready(self, method: str, budget_s: float) -> Label:
         """A method; the first time after some runs that nobody sees."""
@@ -194,7 +197,7 @@ class Opened:
         """The space with these prices, which stay as they are. Decoding has a price for all threads together."""
         key = Reader(self.source, threads).key
         prices = Prices({**rates, key: rates[key] / threads}, frozen=True)
-        return replace(self.space, prices=prices, threads=threads)
+        return _by_price(replace(self._unpriced, prices=prices, threads=threads))
 
     def _read_s(self) -> float:
         clock = WallClock()
@@ -208,7 +211,7 @@ class Opened:
         """Labels, how often networks were asked, and seconds, where nothing but prices is charged."""
         space = self._priced(rates, 1)
         if not self._remembered:
-            self._remembered = {name: Remembered(own) for name, own in self.networks.items()}
+            self._remembered = {name: Remembered(own) for name, own in self._networks.items()}
         space = replace(space, networks={name: self._remembered[name] for name in space.sources})
         if method.startswith("frames"):
             return *self._by_frames(_spread(space, method), True)(budget_s), budget_s
@@ -233,6 +236,12 @@ class Opened:
         return labeller.labels, plan.n_keys, read_s + plan.foreseen_s
 
 
+def _by_price(space: Frames) -> Frames:
+    """With networks from the cheapest to the dearest."""
+    names = sorted(space.networks, key=lambda name: space.costs(1).network_s(name))
+    return replace(space, networks={name: space.networks[name] for name in names})
+
+
 def _spread(space: Frames, method: str) -> Frames:
     """The space of a method: its key frames are even, or follow what changes."""
     if method == "frames":
@@ -253,9 +262,9 @@ def _settings(method: str) -> KeyframeSettings:
 def answer(opened: Opened, asked: Row) -> Row:
     """What one line asks for."""
     if "keys" in asked:
-        rates = opened.rates()
+        rates = asked.get("rates") or opened.rates()
         budgets_s = opened.seconds(rates, asked["keys"], asked["threads"])
-        return {"rates": rates, "budgets_s": budgets_s, "networks": list(opened.space.sources)}
+        return {"rates": rates, "budgets_s": budgets_s}
     if "rates" in asked:
         labels, n_asked, spent_s = opened.simulated(asked["method"], asked["budget_s"], asked["rates"])
     else:
@@ -274,7 +283,7 @@ def main(times: int) -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["case"] not in opened:
-            if "rates" in asked:
+            if "method" in asked and "rates" in asked:
                 opened.clear()  # what is remembered of a video takes much memory
             opened[asked["case"]] = Opened(Path(asked["case"]), known, times)
         print(json.dumps(answer(opened[asked["case"]], asked)), flush=True)
