@@ -3,10 +3,10 @@
 Usage: python -m benchmarks.key_frames DATA [SEEDS [oracle]]
 
 DATA holds camvid/, suny/, clips/ and film/. Nothing here is reported data: SUNY's training halves and composites of
-them (labels, fold networks), CamVid's training sequences a second apart (likewise), unlabelled film and composites of it
-(truth: the dearest bundled network on every frame). Printed: mean IoU by key frames for each 100 frames, for every kind
-of video. With `oracle`, on videos with labels: key frames spread evenly, those that `frames` chooses, and those that
-the true labels choose (`budgetseg/baselines/oracle.py`), all carried alike.
+them (labels, fold networks), CamVid's training sequences a second apart (likewise), unlabelled film and composites of
+it (truth: the dearest bundled network on every frame). Printed: mean IoU by key frames for each 100 frames, for every
+kind of video. With `oracle`, on videos with labels: key frames spread evenly, those that `frames` chooses, and those
+that the true labels choose (`budgetseg/baselines/oracle.py`), all carried alike.
 """
 
 import sys
