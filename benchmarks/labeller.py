@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.baselines.keyframe_plan import FLOW, KeyframeCosts, KeyframeSettings, plan_keyframes
+from budgetseg.baselines.keyframe_plan import COPY, FLOW, KeyframeCosts, KeyframeSettings, plan_keyframes
 from budgetseg.baselines.keyframes import KeyframeLabeller, key_frames, label_keyframes_within, measure_costs
 from budgetseg.engine.request import Request
 from budgetseg.engine.run import run
@@ -30,7 +30,7 @@ from budgetseg.networks.run import OnnxNetwork
 from budgetseg.propagate.fusion import n_sources
 from budgetseg.spaces.frames import warm_up
 from budgetseg.spaces.frames.space import Frames
-from budgetseg.timing.clock import CostClock, WallClock
+from budgetseg.timing.clock import Clock, CostClock, WallClock
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Budget, Classes, Float32, UInt8
 from budgetseg.video import VideoSource, read_image
@@ -39,8 +39,10 @@ from budgetseg.video.images import ImageFolder
 
 Row = dict[str, Any]
 Rates = Mapping[str, float]
-Label = Callable[[float], tuple[UInt8, int]]
-"""From a budget in seconds to labels (T, H, W) and how often networks were asked."""
+Found = tuple[UInt8, int, str]
+"""Labels (T, H, W), how often networks were asked, and how predictions came to other frames."""
+Label = Callable[[float], Found]
+"""From a budget in seconds."""
 
 CORES = os.cpu_count() or 1
 WORKS = ("looking", "flow", "fusing", "pixels", "edges", "copies")
@@ -145,19 +147,21 @@ class Opened:
         settings = _settings(name)
         costs = measure_costs(network, self.source.size, threads=CORES, settings=settings)
 
-        def label(budget_s: float) -> tuple[UInt8, int]:
+        def label(budget_s: float) -> Found:
             done = label_keyframes_within(self.source, network, budget_s, costs, threads=CORES, settings=settings)
-            return done.labels, len(done.keys)
+            return done.labels, len(done.keys), FLOW if done.frames[FLOW] else COPY
 
         return label
 
-    def _by_frames(self, space: Frames, is_simulated: bool = False) -> Label:
-        def label(budget_s: float) -> tuple[UInt8, int]:
-            clock = CostClock() if is_simulated else WallClock()
-            (result,) = run(space, self.source, Request((Budget(budget_s),)), self.classes, clock)
-            return result.labels, sum(len(window.events) for window in result.windows)
+    def _by_frames(self, space: Frames) -> Label:
+        return lambda budget_s: self._run(space, budget_s, WallClock())
 
-        return label
+    def _run(self, space: Frames, budget_s: float, clock: Clock) -> Found:
+        (result,) = run(space, self.source, Request((Budget(budget_s),)), self.classes, clock)
+        n_asked = sum(len(window.events) for window in result.windows)
+        n_read = sum(len(window.read) for window in result.windows)
+        carries = {window.finishes[-1].carry for window in result.windows}
+        return result.labels, n_asked, f"{', '.join(sorted(carries))}, {n_read} read"
 
     # Prices
 
@@ -207,17 +211,18 @@ class Opened:
 
     # Simulated
 
-    def simulated(self, method: str, budget_s: float, rates: Rates) -> tuple[UInt8, int, float]:
-        """Labels, how often networks were asked, and seconds, where nothing but prices is charged."""
+    def simulated(self, method: str, budget_s: float, rates: Rates) -> tuple[Found, float]:
+        """What a method finds, and in how many seconds, where nothing but prices is charged."""
         space = self._priced(rates, 1)
         if not self._remembered:
             self._remembered = {name: Remembered(own) for name, own in self._networks.items()}
         space = replace(space, networks={name: self._remembered[name] for name in space.sources})
         if method.startswith("frames"):
-            return *self._by_frames(_spread(space, method), True)(budget_s), budget_s
+            clock = CostClock()
+            return self._run(_spread(space, method), budget_s, clock), clock.now_s()
         return self._simulated_key_frames(method, budget_s, space)
 
-    def _simulated_key_frames(self, method: str, budget_s: float, space: Frames) -> tuple[UInt8, int, float]:
+    def _simulated_key_frames(self, method: str, budget_s: float, space: Frames) -> tuple[Found, float]:
         """Even key frames, as many as the plan of the baseline has."""
         settings = _settings(method)
         place = _place(method)
@@ -233,7 +238,7 @@ class Opened:
         with KeyframeLabeller(frames, space.networks_in_order[place]) as labeller:
             labeller.advance(key_frames(self.n_frames, plan.n_keys), plan.carry)
             labeller.finish(plan.carry)
-        return labeller.labels, plan.n_keys, read_s + plan.foreseen_s
+        return (labeller.labels, plan.n_keys, plan.carry), read_s + plan.foreseen_s
 
 
 def _by_price(space: Frames) -> Frames:
@@ -266,14 +271,14 @@ def answer(opened: Opened, asked: Row) -> Row:
         budgets_s = opened.seconds(rates, asked["keys"], asked["threads"])
         return {"rates": rates, "budgets_s": budgets_s}
     if "rates" in asked:
-        labels, n_asked, spent_s = opened.simulated(asked["method"], asked["budget_s"], asked["rates"])
+        (labels, n_asked, carry), spent_s = opened.simulated(asked["method"], asked["budget_s"], asked["rates"])
     else:
         label = opened.ready(asked["method"], asked["budget_s"])
         clock = WallClock()
-        labels, n_asked = label(asked["budget_s"])
+        labels, n_asked, carry = label(asked["budget_s"])
         spent_s = clock.now_s()
     np.save(asked["labels"], labels)
-    return {"spent_s": spent_s, "n_asked": n_asked}
+    return {"spent_s": spent_s, "n_asked": n_asked, "carry": carry}
 
 
 def main(times: int) -> None:
