@@ -14,63 +14,27 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.key_frames import Recorded, Table, film_tables, labelled_tables, painted
-from budgetseg.engine.plan import Plan
-from budgetseg.engine.trace import WindowTrace
-from budgetseg.engine.window import Reader, Window
-from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
+from benchmarks.key_frames import Table, film_tables, labelled_tables, miou, opened, painted, predictions_of
 from budgetseg.propagate.order import medians
 from budgetseg.spaces.frames.costs import COPY, FLOW
-from budgetseg.spaces.frames.settings import FrameSettings
-from budgetseg.spaces.frames.space import Frames
-from budgetseg.spaces.frames.state import FrameState, Prediction
-from budgetseg.timing.clock import ManualClock
-from budgetseg.timing.ledger import Account, Ledger
-from budgetseg.timing.prices import Prices
-from budgetseg.types import Float32, UInt8
-from budgetseg.video import VideoSource
-from budgetseg.video.arrays import ArrayClip
-from budgetseg.video.core import Span
+from budgetseg.spaces.frames.state import FrameState
+from budgetseg.types import UInt8
 
 PER_HUNDRED = (2, 4, 8, 16, 32, 64, 100)
 STRIDES = (1, 2, 3, 4, 6, 8)
 WAYS = ((FLOW, False), (FLOW, True), (COPY, False))
 
 
-def opened(table: Table, stride: int) -> tuple[FrameState, Sequence[int]]:
-    """The state of a whole video of which some frames were read, with flow between them, and their numbers."""
-    n_frames = len(table.frames)
-    network = Recorded(table.frames, table.answers[list(table.answers)[-1]])
-    shares: Float32 = np.full(table.n_labels, 1 / table.n_labels, np.float32)
-    space = Frames({"network": network}, shares, Prices(frozen=True), 2, settings=FrameSettings(rehearsals=0))
-    clip = ArrayClip(table.frames, table.rate)
-    video = VideoSource(clip, Span(), clip.size)
-    window = Window(0, range(n_frames), Reader(video, 1), is_last=True)
-    plan = Plan(n_frames, clip.size[::-1])
-    state = FrameState(space, window, table.rate, plan, Account(ManualClock(), space.prices, Ledger(None)))
-    numbers = sorted({*range(0, n_frames, stride), n_frames - 1})
-    state.prepare_again(WindowTrace(n_frames, numbers, (1, 1), n_frames, (), ()), len(numbers))
-    state.plan = replace(plan, carry=FLOW)
-    state.footage.find_flow(np.inf)
-    return state, numbers
-
-
 def lost(table: Table, state: FrameState, keys: Sequence[int], every: UInt8) -> list[float]:
     """Points of mean IoU lost in each way of `WAYS`."""
-    answers = table.answers[list(table.answers)[-1]]
-    predictions = {key: Prediction.of(np.ascontiguousarray(answers[key], np.float32)) for key in keys}
-    state.predictions = [predictions]
+    state.predictions = [predictions_of(table, keys)]
     out: UInt8 = np.empty(table.truth.shape, np.uint8)
     found = []
     for carry, edges in WAYS:
         state.plan = replace(state.plan, carry=carry, edges=edges)
         state.finish(np.inf, out)
-        found.append(100 * (_miou(table, every) - _miou(table, out)))
+        found.append(miou(table, every) - miou(table, out))
     return found
-
-
-def _miou(table: Table, labels: UInt8) -> float:
-    return accuracy_of(confusion_of_pixels(table.truth, labels, table.n_labels)).miou
 
 
 def main(data: Path, seeds: Sequence[int]) -> None:

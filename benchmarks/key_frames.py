@@ -1,37 +1,46 @@
 """Where key frames are placed, in simulation: the engine over recorded answers of a network, at so many key frames.
 
-Usage: python -m benchmarks.key_frames DATA [SEEDS]
+Usage: python -m benchmarks.key_frames DATA [SEEDS [oracle]]
 
-DATA holds camvid/, suny/, clips/ and film/. Nothing here is reported data: SUNY's training halves (labels, fold
-networks), CamVid's training sequences a second apart (likewise), unlabelled film and composites of it (truth: the
-dearest bundled network on every frame). Printed: mean IoU by key frames for each 100 frames, for every kind of video.
+DATA holds camvid/, suny/, clips/ and film/. Nothing here is reported data: SUNY's training halves and composites of
+them (labels, fold networks), CamVid's training sequences a second apart (likewise), unlabelled film and composites of
+it (truth: the dearest bundled network on every frame). Printed: mean IoU by key frames for each 100 frames, for every
+kind of video. With `oracle`, on videos with labels: key frames spread evenly, those that `frames` chooses, and those
+that the true labels choose (`budgetseg/baselines/oracle.py`), all carried alike.
 """
 
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 import budgetseg
+from benchmarks.cases import composite_cases, plain_cases
 from benchmarks.composites import assemble, draw
+from budgetseg.baselines.oracle import Scene, greedy_keys
 from budgetseg.datasets import open_dataset
+from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
+from budgetseg.engine.trace import WindowTrace
+from budgetseg.engine.window import Reader, Window
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.networks.card import read_card
 from budgetseg.networks.run import OnnxNetwork
-from budgetseg.networks.seen import stand_ins
 from budgetseg.propagate.cells import top_classes
+from budgetseg.propagate.order import key_frames
 from budgetseg.propagate.paint import paint
-from budgetseg.propagate.timeline import Distances
+from budgetseg.spaces.frames.costs import FLOW
 from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.spaces.frames.space import Frames
-from budgetseg.timing.clock import CostClock
+from budgetseg.spaces.frames.state import FrameState, Prediction
+from budgetseg.timing.clock import CostClock, ManualClock
+from budgetseg.timing.ledger import Account, Ledger
 from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Budget, Classes, Float32, UInt8
@@ -43,8 +52,8 @@ Float16 = NDArray[np.float16]
 
 PER_HUNDRED = (2, 4, 8, 16, 32)
 CLIPS = ("clips/bikes.mp4", "clips/carphone_pristine.mp4", "film/motorway.mp4", "film/car_park.mp4", "film/person.mp4")
-NETWORKS = Path(__file__).parent / "networks"
-PRIOR = 1
+Found = dict[tuple[str, str], list[list[float]]]
+"""Rows of mean IoU by kind of video and way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,27 +104,24 @@ def answers_of(network: OnnxNetwork, frames: UInt8) -> Float16:
     return np.stack([network(frame).astype(np.float16) for frame in frames])
 
 
-def labelled_tables(data: Path, dataset: str) -> list[Table]:
-    """Training videos with labels, by fold networks that have not seen them."""
-    opened = open_dataset(dataset, data / dataset)
+def labelled_tables(data: Path, dataset: str, seeds: Sequence[int] = ()) -> list[Table]:
+    """Training videos with labels and composites of them, by fold networks that have not seen them."""
+    networks: dict[Path, OnnxNetwork] = {}
+
+    def ask(path: Path, frame: UInt8) -> Float16:
+        if path not in networks:
+            networks[path] = OnnxNetwork(read_card(path), 1)
+        return networks[path](frame).astype(np.float16)
+
+    cases = plain_cases(data, dataset)
     found = []
-    with TemporaryDirectory() as work:
-        folder = Path(work)
-        shutil.copytree(_root(dataset), folder, dirs_exist_ok=True)
-        shutil.copytree(NETWORKS / dataset, folder, dirs_exist_ok=True)
-        networks: dict[Path, OnnxNetwork] = {}
-        for video in opened.videos("train"):
-            frames = video.video().frames
-            answers = []
-            for frame, stand_in in zip(frames, stand_ins(folder, "dcnn", frames), strict=True):
-                path = stand_in or folder / "dcnn.onnx"
-                if path not in networks:
-                    networks[path] = OnnxNetwork(read_card(path), 1)
-                answers.append(networks[path](frame).astype(np.float16))
-            kind, rate = ("second apart", 1.0) if dataset == "camvid" else ("suny", 25.0)
-            if len(frames) >= 20:
-                known = {"dcnn": np.stack(answers)}
-                found.append(Table(video.name, kind, frames, video.labels(), known, len(opened.classes), rate))
+    for case in (*cases, *composite_cases(cases, seeds)):
+        answers = {
+            name: np.stack([ask(path, frame) for path, frame in zip(paths, case.frames, strict=True)])
+            for name, paths in case.networks.items()
+        }
+        kind = f"{case.kind} {dataset}"
+        found.append(Table(case.name, kind, case.frames, case.truth, answers, len(case.shares), case.rate))
     return found
 
 
@@ -173,8 +179,8 @@ def painted(answers: Float16, size: tuple[int, ...]) -> UInt8:
     return labels
 
 
-def score(table: Table, network: str, n_keys: int, settings: FrameSettings) -> float:
-    """Mean IoU of a run that may ask one network about so many frames, everything else being free."""
+def simulated(table: Table, network: str, n_keys: int, settings: FrameSettings) -> Result:
+    """A run that may ask one network about so many frames, everything else being free."""
     recorded = Recorded(table.frames, table.answers[network])
     prices = Prices({f"frames {network}": 1.0}, frozen=True)
     shares = np.full(table.n_labels, 1 / table.n_labels, np.float32)
@@ -185,25 +191,107 @@ def score(table: Table, network: str, n_keys: int, settings: FrameSettings) -> f
     classes = Classes(tuple(map(str, range(table.n_labels))), np.zeros((table.n_labels, 3), np.uint8))
     request = Request((Budget(n_keys + 0.5),), window=len(table.frames))
     (result,) = run(space, video, request, classes, CostClock())
-    return accuracy_of(confusion_of_pixels(table.truth, result.labels, table.n_labels)).miou
+    return result
+
+
+def miou(table: Table, labels: UInt8) -> float:
+    """Mean IoU in points."""
+    return 100 * accuracy_of(confusion_of_pixels(table.truth, labels, table.n_labels)).miou
+
+
+def counts_of(table: Table) -> list[int]:
+    """Numbers of key frames: so many for each 100 frames."""
+    return [max(1, round(share * len(table.frames) / 100)) for share in PER_HUNDRED]
 
 
 def compare(tables: Sequence[Table], ways: Mapping[str, FrameSettings]) -> None:
     """Print a table: the first way, and by how much the others differ from it."""
-    kinds = sorted({table.kind for table in tables})
-    found: dict[tuple[str, str], list[list[float]]] = {}
+    found: Found = {}
     for table in tables:
-        network = "dcnn_large" if table.kind in ("film", "composite") else "dcnn"
+        network = list(table.answers)[-1]
         for way, settings in ways.items():
-            row = [
-                100 * score(table, network, max(1, round(share * len(table.frames) / 100)), settings)
-                for share in PER_HUNDRED
-            ]
-            found.setdefault((table.kind, way), []).append(row)
-            print(f"{table.name:20s} {way:20s}", " ".join(f"{value:6.1f}" for value in row), flush=True)
+            labels = (simulated(table, network, n, settings).labels for n in counts_of(table))
+            note(found, table, way, [miou(table, own) for own in labels])
+    show(found, tuple(ways))
+
+
+def opened(table: Table, stride: int) -> tuple[FrameState, Sequence[int]]:
+    """The state of a whole video of which some frames were read, with flow between them, and their numbers."""
+    n_frames = len(table.frames)
+    network = Recorded(table.frames, table.answers[list(table.answers)[-1]])
+    shares: Float32 = np.full(table.n_labels, 1 / table.n_labels, np.float32)
+    space = Frames({"network": network}, shares, Prices(frozen=True), 2, settings=FrameSettings(rehearsals=0))
+    clip = ArrayClip(table.frames, table.rate)
+    video = VideoSource(clip, Span(), clip.size)
+    window = Window(0, range(n_frames), Reader(video, 1), is_last=True)
+    plan = Plan(n_frames, clip.size[::-1])
+    state = FrameState(space, window, table.rate, plan, Account(ManualClock(), space.prices, Ledger(None)))
+    numbers = sorted({*range(0, n_frames, stride), n_frames - 1})
+    state.prepare_again(WindowTrace(n_frames, numbers, (1, 1), n_frames, (), ()), len(numbers))
+    state.plan = replace(plan, carry=FLOW)
+    state.footage.find_flow(np.inf)
+    return state, numbers
+
+
+def placed(tables: Sequence[Table]) -> None:
+    """Print a table: even key frames, those that `frames` chooses, and those of an oracle, all carried alike."""
+    found: Found = {}
+    for table in tables:
+        state, _ = opened(table, 1)
+        network = list(table.answers)[-1]
+        counts = counts_of(table)
+        n_frames = len(table.frames)
+        order = greedy_keys(scene(table, state), counts[-1])
+        chosen = {
+            "even": [key_frames(n_frames, n) for n in counts],
+            "frames": [keys_of(simulated(table, network, n, FrameSettings())) for n in counts],
+            "oracle": [order[:n] for n in counts],
+        }
+        for way, keys in chosen.items():
+            note(found, table, way, [miou(table, carried(table, state, own)) for own in keys])
+    show(found, ("even", "frames", "oracle"))
+
+
+def keys_of(result: Result) -> list[int]:
+    """Frames that were asked about in the only window of a run."""
+    (window,) = result.windows
+    return [event.place for event in window.events]
+
+
+def scene(table: Table, state: FrameState) -> Scene:
+    """The video of an opened state for the oracle."""
+    answers = np.ascontiguousarray(table.answers[list(table.answers)[-1]], np.float32)
+    grey = np.stack([state.footage.grey(t) for t in range(len(answers))])
+    size = answers.shape[2], answers.shape[1]
+    truth = np.stack([cv2.resize(own, size, interpolation=cv2.INTER_NEAREST) for own in table.truth])
+    return Scene(answers, grey, state.footage.steps(), state.timeline(), truth)
+
+
+def predictions_of(table: Table, keys: Sequence[int]) -> dict[int, Prediction]:
+    """Of the dearest network, by number of the frame."""
+    answers = table.answers[list(table.answers)[-1]]
+    return {key: Prediction.of(np.ascontiguousarray(answers[key], np.float32)) for key in keys}
+
+
+def carried(table: Table, state: FrameState, keys: Sequence[int]) -> UInt8:
+    """Labels (T, H, W) from these key frames, carried along flow."""
+    state.predictions = [predictions_of(table, keys)]
+    out: UInt8 = np.empty(table.truth.shape, np.uint8)
+    state.finish(np.inf, out)
+    return out
+
+
+def note(found: Found, table: Table, way: str, row: list[float]) -> None:
+    """Keep and print a row."""
+    found.setdefault((table.kind, way), []).append(row)
+    print(f"{table.name:20s} {way:20s}", " ".join(f"{value:6.1f}" for value in row), flush=True)
+
+
+def show(found: Found, ways: Sequence[str]) -> None:
+    """Print the means of each kind of video: the first way, and by how much the others differ from it."""
     print("\n| kind | way |", " | ".join(map(str, PER_HUNDRED)), "|")
-    for kind in kinds:
-        base = np.array(found[kind, next(iter(ways))])
+    for kind in sorted({kind for kind, _ in found}):
+        base = np.array(found[kind, ways[0]])
         for k, way in enumerate(ways):
             own = np.array(found[kind, way])
             values = own.mean(axis=0) if k == 0 else (own - base).mean(axis=0)
@@ -211,17 +299,19 @@ def compare(tables: Sequence[Table], ways: Mapping[str, FrameSettings]) -> None:
 
 
 def ways() -> dict[str, FrameSettings]:
-    """Even spread without cuts, and by coverage."""
+    """Even spread without cuts, and by what changes."""
     plain = FrameSettings()
-    even = Distances(usual=1e9, least=1.0, cut=1e9)
-    return {"even": replace(plain, distances=even), "coverage": plain}
+    return {"even": replace(plain, distances=replace(plain.distances, even=True)), "frames": plain}
 
 
-def main(data: Path, seeds: Sequence[int]) -> None:
+def main(data: Path, seeds: Sequence[int], with_oracle: bool) -> None:
     """Print the comparison."""
-    tables = [*labelled_tables(data, "suny"), *film_tables(data, seeds), *labelled_tables(data, "camvid")]
-    compare(tables, ways())
+    labelled = [*labelled_tables(data, "suny", seeds), *labelled_tables(data, "camvid")]
+    if with_oracle:
+        placed(labelled)
+    else:
+        compare([*labelled, *film_tables(data, seeds)], ways())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), range(int(sys.argv[2]) if len(sys.argv) > 2 else 6))
+    main(Path(sys.argv[1]), range(int(sys.argv[2]) if len(sys.argv) > 2 else 6), "oracle" in sys.argv[3:])

@@ -19,7 +19,7 @@ class KeyframeSettings:
     Attributes
     ----------
     flow_worth : labels propagated along flow are about as good as labels copied from this many times as many key
-        frames. `python -m benchmarks.keyframes DATA choose`
+        frames; 0 never propagates. `python -m benchmarks.keyframes DATA choose`
     reserve : share of the time left that plans keep back
     batch : key frames for each thread that the network runs on before the frames between them are labelled
     trials : runs that the costs of a frame are measured in
@@ -106,7 +106,7 @@ def plan_keyframes(
     n_flow = _affordable(n_frames, budget_s, costs.network_s, costs.flow_s)
     n_copy = _affordable(n_frames, budget_s, costs.network_s, costs.copy_s)
     # A half more, since the frames after the last key frame are half as many as those between two.
-    if n_flow >= least and n_copy + 0.5 <= settings.flow_worth * (n_flow + 0.5):
+    if n_flow >= least and settings.flow_worth > 0 and n_copy + 0.5 <= settings.flow_worth * (n_flow + 0.5):
         n_keys = n_flow
         carry = FLOW
         other_s = costs.flow_s

@@ -7,11 +7,11 @@ neighbouring frames, from the later to the earlier, and inverted on the way to a
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from budgetseg.baselines.keyframe_plan import (
     plan_keyframes,
 )
 from budgetseg.datasets.synthetic import render
+from budgetseg.engine.threads import one_thread_each
 from budgetseg.errors import UsageError
 from budgetseg.propagate.cells import grey_cells, reduced, step_flow, top_classes
 from budgetseg.propagate.chains import compose
@@ -34,8 +35,10 @@ from budgetseg.propagate.settings import Propagation
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import Float32, UInt8, Video
 from budgetseg.video import VideoSource, open_video
+from budgetseg.video.images import ImageFolder
 
 __all__ = [
+    "EVERY_FRAME",
     "KeyframeLabeller",
     "KeyframeRun",
     "key_frames",
@@ -49,9 +52,14 @@ Network = Callable[[UInt8], Float32]
 Clock = Callable[[], float]
 """Returns seconds since some fixed moment."""
 
+Frames: TypeAlias = "UInt8 | _Unread"
+"""Frames (T, H, W, 3), in memory or on disk."""
+
 NETWORK = "network"
 """Key frames are labelled by the network; the other ways to label a frame are `FLOW` and `COPY`."""
 SETTINGS = Propagation()
+EVERY_FRAME = KeyframeSettings(flow_worth=0.0)
+"""As many key frames as fit, all others being copies of the nearest: with enough time, a network on every frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +112,7 @@ def label_keyframes(
     n_frames = len(video.frames)
     batch = settings.batch * threads
     keys = key_frames(n_frames, -(-n_frames // k))
-    with KeyframeLabeller(video.frames, network, threads) as labeller:
+    with one_thread_each(), KeyframeLabeller(video.frames, network, threads) as labeller:
         for start in range(0, len(keys), batch):
             labeller.advance(keys[start : start + batch], carry)
         labeller.finish(carry)
@@ -123,6 +131,10 @@ def label_keyframes_within(
 ) -> KeyframeRun:
     """Label a video with as many key frames as fit in a budget.
 
+    All frames are read first. Where nothing is carried along flow (`EVERY_FRAME`) and frames can be left out, as in
+    folders of images, a key frame is read when its turn comes, and no other frame is. If reading takes all of the
+    budget, one key frame is labelled nevertheless, and the run is late.
+
     Parameters
     ----------
     video : a video, or the path of one
@@ -140,17 +152,18 @@ def label_keyframes_within(
     clock = clock or WallClock().now_s
     started = clock()
     source = open_video(video, threads=threads) if isinstance(video, str | Path) else video
-    frames = source.frames if isinstance(source, Video) else source.read().frames
+    frames = _frames_of(source, settings)
     decode_s = clock() - started
     at = 0.0
     note = ""
-    with KeyframeLabeller(frames, network, threads, clock) as labeller:
+    with one_thread_each(), KeyframeLabeller(frames, network, threads, clock) as labeller:
         while labeller.n_left:
             left_s = (1 - settings.reserve) * (started + budget_s - clock())
             least = 0 if labeller.keys else 1
             plan = plan_keyframes(labeller.n_left, left_s, labeller.refined(costs), least, settings)
             if plan.n_keys:
-                keys, at = _next_keys(plan, labeller.keys, at, threads)
+                n = threads if not labeller.keys else min(settings.batch * threads, max(plan.n_keys // 2, threads))
+                keys, at = _next_keys(plan, labeller.keys, at, n)
                 labeller.advance(keys, plan.carry)
             if plan.n_keys == least:
                 labeller.finish(plan.carry)
@@ -183,7 +196,7 @@ def measure_costs(
     street = render(0, 4 * n_keys, size)[0].frames
 
     def trial(carry: str) -> KeyframeLabeller:
-        with KeyframeLabeller(street, network, threads, clock) as labeller:
+        with one_thread_each(), KeyframeLabeller(street, network, threads, clock) as labeller:
             labeller.advance(key_frames(len(street), n_keys), carry)
         return labeller
 
@@ -194,6 +207,30 @@ def measure_costs(
         flow_s=min(flown.mean_s(FLOW) for flown, _ in trials),
         copy_s=min(copied.mean_s(COPY) for _, copied in trials),
     )
+
+
+class _Unread:
+    """Frames of a video, each read when it is asked for, by the thread that asks."""
+
+    def __init__(self, source: VideoSource) -> None:
+        self.shape = (source.n_frames or source.count(), source.height, source.width, 3)
+        self._source = source
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, number: int) -> UInt8:
+        return next(self._source.pick([number])).pixels
+
+
+def _frames_of(source: Video | VideoSource, settings: KeyframeSettings) -> "Frames":
+    """Frames (T, H, W, 3), read now, or later where that saves reading those that are copied."""
+    if isinstance(source, Video):
+        return source.frames
+    if source.can_skip and settings.flow_worth == 0:
+        clip = source.clip
+        return _Unread(replace(source, clip=replace(clip, threads=1) if isinstance(clip, ImageFolder) else clip))
+    return source.read().frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +259,7 @@ class KeyframeLabeller:
     counts, spent_s : numbers of frames, and seconds, by the way frames were labelled: network, flow, copy
     """
 
-    def __init__(self, frames: UInt8, network: Network, threads: int = 1, clock: Clock | None = None) -> None:
+    def __init__(self, frames: "Frames", network: Network, threads: int = 1, clock: Clock | None = None) -> None:
         self.labels: UInt8 = np.empty(frames.shape[:3], np.uint8)
         self.keys: list[int] = []
         self.counts = dict.fromkeys((NETWORK, FLOW, COPY), 0)
@@ -331,11 +368,11 @@ def _too_small(budget_s: float, since: int, keys: Sequence[int]) -> str:
     return f"a budget of {budget_s:.3g} s is too small: {whose} have the labels of frame {keys[-1]}"
 
 
-def _propagate_between(frames: UInt8, labels: UInt8, before: _Key, after: _Key) -> None:
+def _propagate_between(frames: Frames, labels: UInt8, before: _Key, after: _Key) -> None:
     """Label all frames between two key frames from both."""
     shape = before.top.shape
     n = after.index - before.index - 1
-    small = [reduced(frame, SETTINGS.flow_pixels) for frame in frames[before.index : after.index + 1]]
+    small = [reduced(frames[t], SETTINGS.flow_pixels) for t in range(before.index, after.index + 1)]
     grey = [grey_cells(frame, shape) for frame in small]
     steps = [step_flow(later, earlier, shape) for earlier, later in pairwise(small)]
     to_before = _chains(steps[:-1], 1.0)
@@ -346,7 +383,7 @@ def _propagate_between(frames: UInt8, labels: UInt8, before: _Key, after: _Key) 
         paint(*fuse(grey[k + 1], [first, second], SETTINGS), labels[before.index + 1 + k])
 
 
-def _propagate_from(frames: UInt8, labels: UInt8, key: _Key, numbers: Iterable[int]) -> None:
+def _propagate_from(frames: Frames, labels: UInt8, key: _Key, numbers: Iterable[int]) -> None:
     """Label frames from the key frame at one end of them, the nearest first."""
     shape = key.top.shape
     small = reduced(frames[key.index], SETTINGS.flow_pixels)

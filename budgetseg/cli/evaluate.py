@@ -24,8 +24,8 @@ Methods = Annotated[
         help="Methods, separated by commas, or 'all' that the model has. Without a budget: crf, and unary without the "
         "CRF. With a budget: static, static-rest, baseline1, baseline1-rest, baseline2, baseline3, baseline3-rest, "
         "budget-rndrnk, budget-nhbrnk, budget-wanted. Each also with -full, which adds networks and other descriptors; "
-        "budget-full is budget-nhbrnk with these. With --clock wall: static, budget-wanted-full, frames, keyframes, "
-        "keyframes-large.",
+        "budget-full is budget-nhbrnk with these. With --clock wall: static, budget-wanted-full, frames, "
+        "frames-even, every-frame, every-frame-large, keyframes, keyframes-large.",
         show_default="unary, crf, and with a network unary-full, crf-full; with --clock wall all",
     ),
 ]
@@ -115,7 +115,10 @@ def evaluate(
         print_table(("class", *(row["method"] for row in pooled)), [*_figures(pooled), calibration, *_classes(pooled)])
     else:
         lines = sorted(summarise(pooled), key=lambda line: line.budget_fraction or math.inf)
-        print_table(("budget", "spent", "method", *_KINDS.values()), [_line(line) for line in lines])
+        heads = ("budget", "spent", "method", *_KINDS.values())
+        if on_wall:
+            heads += ("temporal consistency",)
+        print_table(heads, [_line(line)[: len(heads)] for line in lines])
     if missing := ", ".join(() if on_wall else lacking(trained)):
         typer.echo(f"No method uses {missing}: the model was trained without.")
     typer.echo(f"All rows are in {output / 'results.json'}")
@@ -123,7 +126,8 @@ def evaluate(
 
 def _line(line: "Line") -> tuple[str, ...]:
     budget = "inf" if line.budget_s is None else f"{100 * (line.budget_fraction or 0):.3g} % = {line.budget_s:.3g} s"
-    return budget, f"{line.spent_s:.3g} s", line.method, *(_interval(line.figures[kind]) for kind in _KINDS)
+    figures = (*(line.figures[kind] for kind in _KINDS), line.consistency)
+    return budget, f"{line.spent_s:.3g} s", line.method, *map(_interval, figures)
 
 
 def _interval(mean: "Mean") -> str:

@@ -66,6 +66,12 @@ def open_networks(names: Sequence[str], folder: Path | None, threads: int = 1) -
     return {name: OnnxNetwork(read_card(files[name]), threads) for name in names if name in files}
 
 
+def network_names(names: Sequence[str], folder: Path | None) -> list[str]:
+    """Those of some names that are networks in a folder."""
+    files = _networks(folder)
+    return [name for name in names if name in files]
+
+
 def _open_point(point: EntryPoint) -> Descriptor:
     try:
         descriptor: Descriptor = point.load()()

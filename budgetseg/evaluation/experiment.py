@@ -310,6 +310,7 @@ def _row(run: _Run, outcome: _Outcome, model: Model, costs: str, pieces: Sequenc
         "seed": run.seed,
         "n_supervoxels": len(outcome.labels),
         "accuracy": figures_of(accuracy_of(confusion), model.classes),
+        "temporal_consistency": None,
         "pixels": pixels_of(confusion, model.classes),
         "pieces": [pixels_of(part, model.classes) for part in parts],
         "calibration_error": expected_calibration_error(probabilities, truth)

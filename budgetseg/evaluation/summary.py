@@ -42,6 +42,7 @@ class Line:
     budget_fraction, budget_s : None for no bound
     spent_s : mean over seeds
     figures : class_average, global and miou
+    consistency : temporal consistency; empty without the wall clock
     """
 
     method: str
@@ -49,6 +50,7 @@ class Line:
     budget_s: float | None
     spent_s: float
     figures: dict[str, Mean]
+    consistency: Mean
 
 
 def summarise(rows: Iterable[Row]) -> list[Line]:
@@ -63,4 +65,5 @@ def summarise(rows: Iterable[Row]) -> list[Line]:
 def _line(method: str, rows: list[Row]) -> Line:
     figures = {name: Mean.of([row["accuracy"][name] for row in rows]) for name in FIGURES}
     spent_s = statistics.mean(row["spent_s"] for row in rows)
-    return Line(method, rows[0]["budget_fraction"], rows[0]["budget_s"], spent_s, figures)
+    consistency = Mean.of([row.get("temporal_consistency") for row in rows])
+    return Line(method, rows[0]["budget_fraction"], rows[0]["budget_s"], spent_s, figures, consistency)

@@ -16,15 +16,18 @@ import numpy as np
 from budgetseg.app.model import LoadedModel
 from budgetseg.app.spaces import FRAMES, REGIONS
 from budgetseg.app.strategy import counted
-from budgetseg.baselines.keyframes import label_keyframes_within, measure_costs
+from budgetseg.baselines.keyframe_plan import KeyframeSettings
+from budgetseg.baselines.keyframes import EVERY_FRAME, label_keyframes_within, measure_costs
 from budgetseg.datasets import LabelledVideo, open_dataset
 from budgetseg.datasets.files import FrameFiles
 from budgetseg.descriptors.describe import Description
+from budgetseg.descriptors.registry import network_names
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
+from budgetseg.evaluation.consistency import agreement, temporal_consistency, trusted_origins
 from budgetseg.evaluation.experiment import (
     N_PIECES,
     Experiment,
@@ -35,14 +38,13 @@ from budgetseg.evaluation.experiment import (
     write_results,
 )
 from budgetseg.models.bundle import Model
-from budgetseg.networks.card import read_card
-from budgetseg.networks.run import OnnxNetwork
 from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.learned import METHOD, learned_for
 from budgetseg.simulate import NOT_COUNTED
+from budgetseg.spaces.frames.space import Frames
 from budgetseg.timing.clock import WallClock
-from budgetseg.types import Budget, Int64, UInt8
+from budgetseg.types import Budget, Int32, Int64, UInt8
 from budgetseg.video import Frame, VideoSource
 from budgetseg.video.core import Clip, Span
 from budgetseg.video.images import ImageFolder
@@ -118,11 +120,16 @@ def timed(video: LabelledVideo) -> Timed:
 
 @dataclass(frozen=True, eq=False)
 class _Setting:
-    """What methods work with, loaded and compiled; `per_frame` is the number of supervoxels, None for the usual one."""
+    """What methods work with, loaded and compiled, and are judged by.
+
+    `origins` (T - 1, h, w) of each video are where pixels were in the frame before; `per_frame` is the number of
+    supervoxels, None for the usual one.
+    """
 
     model: Model
     loaded: LoadedModel
     videos: Sequence[Timed]
+    origins: Sequence[Int32]
     per_frame: int | None
     cores: int
 
@@ -153,16 +160,28 @@ def _regions(policy: str, setting: _Setting) -> Method:
     return label
 
 
-def _frames(setting: _Setting) -> Method:
-    """The method of `budgetseg label` for a model with a network; counts are predictions of networks."""
-    setting.loaded.choose(FRAMES)  # loads the space before any clock starts
-    names = setting.loaded.space(FRAMES).sources
+def _frames(even: bool, setting: _Setting) -> Method:
+    """The method of `budgetseg label` for a model with a network; counts are predictions of networks.
+
+    With `even`, key frames are spread evenly by number, and cuts are ignored.
+    """
+    space = _networks(setting)
+    distances = replace(space.settings.distances, even=even)
+    space = replace(space, settings=replace(space.settings, distances=distances))
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
-        (result,) = setting.loaded.run(source, Request((Budget(budget_s),), seed=seed), FRAMES)
-        return _Answer(result.labels, 0, _counts(result, names))
+        (result,) = run(space, source, Request((Budget(budget_s),), seed=seed), setting.model.classes)
+        return _Answer(result.labels, 0, _counts(result, space.sources))
 
     return label
+
+
+def _networks(setting: _Setting) -> Frames:
+    """The frames space of the model, loaded before any clock starts; its networks rise in measured price."""
+    setting.loaded.choose(FRAMES)
+    space = setting.loaded.frames
+    assert space is not None
+    return space
 
 
 def _counts(result: Result, names: Sequence[str]) -> dict[str, int]:
@@ -170,17 +189,24 @@ def _counts(result: Result, names: Sequence[str]) -> dict[str, int]:
     return {name: computed[name].count if name in computed else 0 for name in names}
 
 
-def _keyframes(network: str, setting: _Setting) -> Method:
-    """The baseline with a network on every k-th frame, k chosen to fill the budget; counts are key frames."""
-    assert setting.model.networks is not None
-    opened = OnnxNetwork(read_card(setting.model.networks / f"{network}.onnx"))
+CHEAPEST, DEAREST = 0, -1
+"""Places of networks in the order of their measured prices."""
+
+
+def _keyframes(place: int, settings: KeyframeSettings, setting: _Setting) -> Method:
+    """The baseline with the cheapest or the dearest network on every k-th frame, k chosen to fill the budget.
+
+    Counts are key frames.
+    """
+    name, network = list(_networks(setting).networks.items())[place]
     cores = setting.cores
     sizes = {video.source.size for video in setting.videos}
-    costs = {size: measure_costs(opened, size, threads=cores) for size in sizes}
+    costs = {size: measure_costs(network, size, threads=cores, settings=settings) for size in sizes}
 
     def label(source: VideoSource, budget_s: float, _: int) -> _Answer:
-        run = label_keyframes_within(source, opened, budget_s, costs[source.size], threads=cores)
-        return _Answer(run.labels, 0, {network: len(run.keys)})
+        own = costs[source.size]
+        run = label_keyframes_within(source, network, budget_s, own, threads=cores, settings=settings)
+        return _Answer(run.labels, 0, {name: len(run.keys)})
 
     return label
 
@@ -188,16 +214,26 @@ def _keyframes(network: str, setting: _Setting) -> Method:
 METHODS: dict[str, Callable[[_Setting], Method]] = {
     "static": partial(_regions, "static"),
     "budget-wanted-full": partial(_regions, "learned"),
-    "frames": _frames,
-    "keyframes": partial(_keyframes, "dcnn"),
-    "keyframes-large": partial(_keyframes, "dcnn_large"),
+    "frames": partial(_frames, False),
+    "frames-even": partial(_frames, True),
+    "every-frame": partial(_keyframes, CHEAPEST, EVERY_FRAME),
+    "every-frame-large": partial(_keyframes, DEAREST, EVERY_FRAME),
+    "keyframes": partial(_keyframes, CHEAPEST, KeyframeSettings()),
+    "keyframes-large": partial(_keyframes, DEAREST, KeyframeSettings()),
 }
-_NEEDS = {"frames": "dcnn", "keyframes": "dcnn", "keyframes-large": "dcnn_large"}
+_OF_NETWORKS = ("frames", "frames-even", "every-frame", "every-frame-large", "keyframes", "keyframes-large")
+_LARGE = "-large"
+"""Ends the names of methods that need two networks."""
 
 
 def check_methods(names: Sequence[str], model: Model) -> tuple[str, ...]:
     """Check names of methods; UsageError if the model lacks what one needs. `all` gives all that it can do."""
-    lacking = {name: need for name, need in _NEEDS.items() if need not in model.classifiers.names}
+    n_networks = len(network_names(model.classifiers.names, model.networks))
+    lacking: dict[str, str] = {}
+    if n_networks < 2:
+        lacking |= {name: "a second network" for name in _OF_NETWORKS if name.endswith(_LARGE)}
+    if n_networks < 1:
+        lacking |= dict.fromkeys(_OF_NETWORKS, "a network")
     if learned_for(model.policies, METHOD, counted(model)) is None:
         lacking["budget-wanted-full"] = "a learned policy"
     if list(names) == ["all"]:
@@ -245,7 +281,8 @@ def evaluate_wall(
     check_classes(model, dataset.classes)
     (split,) = plan.splits
     videos = [timed(video) for video in dataset.videos(split)]
-    setting = _Setting(model, LoadedModel(model, cores, space=REGIONS), videos, plan.per_frame, cores)
+    origins = [trusted_origins(video.source.read().frames, cores) for video in videos]
+    setting = _Setting(model, LoadedModel(model, cores, space=REGIONS), videos, origins, plan.per_frame, cores)
     rows = _rows(setting, names, experiment, advance)
     setup = {"dataset": plan.dataset, "split": split}
     return write_results([setup | row for row in rows], output / "results.json")
@@ -253,10 +290,15 @@ def evaluate_wall(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """The result of a run on a video, or on several; `confusions` (P, L, L) has one for each part of a video."""
+    """The result of a run on a video, or on several.
+
+    `confusions` (P, L, L) has one for each part of a video; `agreed` pixels have the label of the place that flow leads
+    to, and how many have such a place.
+    """
 
     video: str
     confusions: Int64
+    agreed: tuple[int, int]
     full_s: float
     budget_s: float
     spent_s: float
@@ -275,20 +317,23 @@ def _rows(
         method = METHODS[name](setting)
         for budget, seed in product(experiment.budgets, range(experiment.n_seeds)):
             outcomes = []
-            for video, video_s in zip(setting.videos, full_s, strict=True):
-                budget_s = budget.in_s(video_s)
-                outcomes.append(_outcome(method, video, video_s, budget_s, seed, len(setting.model.classes)))
+            for k, video_s in enumerate(full_s):
+                outcomes.append(_outcome(setting, method, k, video_s, budget, seed))
                 advance(1)
             for outcome in (*outcomes, _pooled(outcomes)):
                 yield _row(name, budget, seed, outcome, setting.model, len(outcomes) == 1)
 
 
-def _outcome(method: Method, video: Timed, full_s: float, budget_s: float, seed: int, n_labels: int) -> _Outcome:
+def _outcome(setting: _Setting, method: Method, k: int, full_s: float, budget: Budget, seed: int) -> _Outcome:
+    """What a method makes of the k-th video."""
+    video = setting.videos[k]
+    budget_s = budget.in_s(full_s)
     watch = WallClock()
     answer = method(video.source, budget_s, seed)
     spent_s = watch.now_s()
-    confusions = video.confusions(answer.labels, n_labels)
-    return _Outcome(video.name, confusions, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
+    confusions = video.confusions(answer.labels, len(setting.model.classes))
+    agreed = agreement(answer.labels, setting.origins[k])
+    return _Outcome(video.name, confusions, agreed, full_s, budget_s, spent_s, answer.n_supervoxels, answer.counts)
 
 
 def _full_s(setting: _Setting, source: VideoSource) -> float:
@@ -305,6 +350,7 @@ def _pooled(outcomes: Sequence[_Outcome]) -> _Outcome:
     return _Outcome(
         "all",
         np.sum([outcome.confusions for outcome in outcomes], axis=0),
+        (sum(outcome.agreed[0] for outcome in outcomes), sum(outcome.agreed[1] for outcome in outcomes)),
         sum(outcome.full_s for outcome in outcomes),
         sum(outcome.budget_s for outcome in outcomes),
         sum(outcome.spent_s for outcome in outcomes),
@@ -325,6 +371,7 @@ def _row(method: str, budget: Budget, seed: int, outcome: _Outcome, model: Model
         "seed": seed,
         "n_supervoxels": outcome.n_supervoxels,
         "accuracy": figures_of(accuracy_of(confusion), model.classes),
+        "temporal_consistency": temporal_consistency(*outcome.agreed),
         "pixels": pixels_of(confusion, model.classes),
         "pieces": [pixels_of(part, model.classes) for part in outcome.confusions] if is_alone else [],
         "calibration_error": None,

@@ -81,6 +81,8 @@ class Distances:
     cut : change from which on there is a cut: most of the contrast of a frame is not found in the frame before
     border : distance between the frames before and after a cut, and the largest between any neighbours
     usual_rate : frames a second of usual film, which tell the distance until frames have been compared
+    even : whether all neighbours are taken to lie as far from each other as they do in the mean, with no cut anywhere:
+        the baseline `frames-even` of `budgetseg evaluate`
     """
 
     usual: float = 0.06
@@ -88,6 +90,7 @@ class Distances:
     cut: float = 0.6
     border: float = 40.0
     usual_rate: float = 12.0
+    even: bool = False
 
     def by_rate(self, rate: float) -> float:
         """The distance between neighbouring frames, by frames a second alone."""
@@ -107,6 +110,11 @@ class Distances:
         is_cut = change > self.cut
         steps = np.clip((change / self.usual) ** 2, self.least * np.diff(read), self.border)
         steps[is_cut] = self.border
+        if self.even:
+            counted = ~is_cut if not is_cut.all() else is_cut
+            gaps = np.diff(read)
+            steps = gaps * (steps[counted].sum() / max(int(gaps[counted].sum()), 1))
+            is_cut[:] = False
         known = np.concatenate([[0.0], np.cumsum(steps)])
         frames = np.arange(n_frames)
         # Before the first and after the last frame that was read, nothing is known to change.

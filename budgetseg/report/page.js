@@ -854,7 +854,9 @@ function startResults() {
   options($("table"), data.tables.map((one, k) => [String(k), `${one.dataset} ${one.split}, ${one.costs} costs`]), "0");
   $("table").hidden = data.tables.length < 2;
   $("table").addEventListener("change", () => openTable(Number($("table").value)));
-  options($("figure"), [["class_average", "class average"], ["global", "global accuracy"], ["miou", "mean IoU"]], "class_average");
+  const kinds = [["class_average", "class average"], ["global", "global accuracy"], ["miou", "mean IoU"], ["temporal_consistency", "temporal consistency"]];
+  const known = kinds.filter(([kind]) => data.tables.some(one => one.lines.some(line => line.figures[kind][0] !== null)));
+  options($("figure"), known, "class_average");
   for (const id of ["figure", "axis", "bars-budget", "choices-method", "choices-budget"]) $(id).addEventListener("change", drawResults);
   openTable(0);
 }

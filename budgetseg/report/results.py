@@ -50,6 +50,7 @@ def _line(rows: Sequence[Row], classes: Sequence[str]) -> Row:
     first = rows[0]
     figures = {name: _mean([row["accuracy"][name] for row in rows]) for name in FIGURES}
     figures |= {f"class {name}": _mean([row["accuracy"]["per_class"].get(name) for row in rows]) for name in classes}
+    figures["temporal_consistency"] = _mean([row.get("temporal_consistency") for row in rows])
     names = list(first["descriptor_counts"])
     moments = zip(*(row["choices_over_time"] for row in rows), strict=True)
     return {

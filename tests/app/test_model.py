@@ -95,7 +95,6 @@ def test_a_model_with_a_network_labels_frames_unless_something_asks_for_regions(
         "fusing",
         "pixels",
         "edges",
-        "rehearsal",
         "release",
     }
     assert seeing.choose("auto", ["--scope descriptors"]) == "regions"

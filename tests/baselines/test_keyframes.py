@@ -9,6 +9,7 @@ import pytest
 
 from budgetseg.baselines.keyframe_plan import COPY, FLOW, KeyframeCosts
 from budgetseg.baselines.keyframes import (
+    EVERY_FRAME,
     KeyframeRun,
     key_frames,
     label_keyframes,
@@ -209,6 +210,41 @@ def test_decoding_is_paid_from_the_budget(tmp_path: Path) -> None:
     assert run.decode_s == pytest.approx(0.3)
     assert 0.35 < run.spent_s <= 0.4
     assert label_keyframes_within(tmp_path, network, 10, COSTS).keys == tuple(range(40))
+
+
+@pytest.mark.parametrize(("budget_s", "n_asked"), [(0.105, 10), (0.53, 52), (1.2, 100)])
+def test_every_frame_asks_about_as_many_as_fit_and_copies_the_nearest(budget_s: float, n_asked: int) -> None:
+    video, truth = moving(100, (1, 0), (64, 48))
+    clock = Timeline()
+    network = clock.charged(knowing(video, truth), NETWORK_S)
+    run = label_keyframes_within(video, network, budget_s, COSTS, clock=clock, settings=EVERY_FRAME)
+    assert len(run.keys) == n_asked
+    assert run.frames[FLOW] == 0
+    assert run.spent_s <= budget_s
+    alone = label_keyframes(video, knowing(video, truth), 1)
+    for t, own in enumerate(run.labels):
+        gaps = [abs(key - t) for key in run.keys]
+        assert any(np.array_equal(own, alone[key]) for key, gap in zip(run.keys, gaps, strict=True) if gap == min(gaps))
+    assert np.ptp(np.diff(run.keys)) <= 2
+
+
+def test_every_frame_reads_no_image_that_it_does_not_ask_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    video, truth = moving(40, (1, 0), (64, 48))
+    for index, frame in enumerate(video.frames):
+        cv2.imwrite(str(tmp_path / f"{index}.png"), frame[..., ::-1])
+    read = list[int]()
+    monkeypatch.setattr("budgetseg.video.images.ImageFolder._read", lambda _, file: _note(read, file, video.frames))
+    clock = Timeline()
+    network = clock.charged(knowing(video, truth), NETWORK_S)
+    run = label_keyframes_within(tmp_path, network, 0.1, COSTS, clock=clock, threads=2, settings=EVERY_FRAME)
+    assert 8 <= len(run.keys) <= 10
+    assert sorted(read) == list(run.keys)
+
+
+def _note(read: list[int], file: Path, frames: UInt8) -> UInt8:
+    read.append(int(file.stem))
+    own: UInt8 = frames[int(file.stem)]
+    return own
 
 
 def test_measured_costs_are_those_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

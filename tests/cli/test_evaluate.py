@@ -19,8 +19,9 @@ from budgetseg.types import Classes
 from tests.learning.scenes import NAMES, NEVER, write_scenes
 from tests.models.made import random_model
 
-KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels"
-KEYS += " pieces calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy temporal_consistency"
+KEYS += " pixels pieces calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+HEADER = ["budget", "spent", "method", "class", "average", "global", "mean", "IoU"]
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,7 @@ def test_with_budgets_there_is_a_line_for_each_budget_and_method(place: Path, tm
     result = CliRunner().invoke(app, [*words, "--model", str(tmp_path / "model")])
     assert result.exit_code == 0, result.output
     header, *lines, _, _ = result.stdout.splitlines()
-    assert header.split() == ["budget", "spent", "method", "class", "average", "global", "mean", "IoU"]
+    assert header.split() == HEADER
     names = ["static-rest", "baseline1", "baseline1-rest", "baseline2"]
     budgets = [line.split()[0] for line in lines]
     assert budgets == [*["20"] * 4, *["50"] * 4, *["inf"] * 6]
@@ -158,7 +159,7 @@ def test_against_the_wall_clock_there_is_a_line_for_each_budget_and_method(
     result = CliRunner().invoke(app, words_for(place, *more, "-o", str(tmp_path / "out")))
     assert result.exit_code == 0, result.output
     header, *lines, _, _ = result.stdout.splitlines()
-    assert header.split() == ["budget", "spent", "method", "class", "average", "global", "mean", "IoU"]
+    assert header.split() == [*HEADER, "temporal", "consistency"]
     assert [line.split()[7 if " % " in line else 3] for line in lines] == ["static", "static"]
     rows = read_strictly((tmp_path / "out" / "results.json").read_text())["rows"]
     assert [(row["video"], row["budget_s"]) for row in rows] == [("test", 2), ("all", 2), ("test", None), ("all", None)]

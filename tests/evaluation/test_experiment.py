@@ -37,8 +37,8 @@ from tests.models.made import CLASSES, HAND_MADE, random_model, random_table
 
 FULL = {"dcnn": 3, **HAND_MADE}  # another order than that of the methods
 EVERY = ("unary", "crf", "unary-full", "crf-full")
-KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels pieces calibration_error"
-KEYS += " descriptor_counts choices_over_time scope costs clock descriptors"
+KEYS = "video method budget_fraction budget_s spent_s seed n_supervoxels accuracy temporal_consistency pixels pieces"
+KEYS += " calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
 NAMES = ("colour", "hog", "hof", "mbh", "dcnn")
 PLANS = (
     StaticPlan(0.1, ("hof",), "random", NAMES[:4]),

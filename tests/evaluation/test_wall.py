@@ -1,6 +1,7 @@
 """Rows against the wall clock: what is measured, and what is judged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from budgetseg.video import VideoSource
 from tests.learning.scenes import N_FRAMES, NAMES, SIZE, write_scenes
 from tests.models.made import random_model
 
-KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy pixels"
-KEYS += " pieces calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+KEYS = "dataset split video method budget_fraction budget_s spent_s seed n_supervoxels accuracy temporal_consistency"
+KEYS += " pixels pieces calibration_error descriptor_counts choices_over_time scope costs clock descriptors"
+METHODS_HERE = ("static", "frames", "frames-even", "every-frame", "keyframes")
+"""What a model with one network and no learned policy can do."""
 BUDGETS = (Budget(0.3), Budget(0.5, True), Budget(np.inf))
 
 Row = dict[str, Any]
@@ -56,18 +59,14 @@ def rows(scenes: Path, model: Model, tmp_path_factory: pytest.TempPathFactory) -
         patch.setenv("BUDGETSEG_CACHE", str(folder / "cache"))
         results = evaluate_wall(model, plan, experiment, folder, 1, reported.append)
     assert json.loads((folder / "results.json").read_text()) == results
-    assert sum(reported) == n_runs(plan, model, experiment) == 1 + 3 * 3 * 2
+    assert sum(reported) == n_runs(plan, model, experiment) == 1 + len(METHODS_HERE) * 3 * 2
     found: list[Row] = results["rows"]
     return found
 
 
 def test_there_is_a_row_for_each_method_budget_seed_and_video_and_one_for_all(rows: list[Row]) -> None:
     expected = [
-        (method, seed, video)
-        for method in ("static", "frames", "keyframes")
-        for _ in BUDGETS
-        for seed in (0, 1)
-        for video in ("d", "all")
+        (method, seed, video) for method in METHODS_HERE for _ in BUDGETS for seed in (0, 1) for video in ("d", "all")
     ]
     assert [(row["method"], row["seed"], row["video"]) for row in rows] == expected
     for row in rows:
@@ -75,11 +74,12 @@ def test_there_is_a_row_for_each_method_budget_seed_and_video_and_one_for_all(ro
         assert (row["scope"], row["costs"], row["clock"]) == ("total", "shared", "wall")
         assert row["spent_s"] > 0
         assert 0 <= row["accuracy"]["global"] <= 1
+        assert row["temporal_consistency"] is None or 0 <= row["temporal_consistency"] <= 1
 
 
 def test_a_share_is_the_same_number_of_seconds_for_all_methods(rows: list[Row]) -> None:
     shares = [row for row in rows if row["budget_fraction"] == 0.5]
-    assert len(shares) == 12
+    assert len(shares) == 4 * len(METHODS_HERE)
     assert len({row["budget_s"] for row in shares}) == 1
     full_s = 2 * shares[0]["budget_s"]
     for row in rows:
@@ -92,9 +92,9 @@ def test_what_was_computed_is_counted(rows: list[Row]) -> None:
         assert row["descriptors"] == list(row["descriptor_counts"])
         if row["budget_s"] is None:
             n = N_FRAMES["d"]
-            counts = {"static": {"colour": 12 * n, "dcnn": 12 * n}, "frames": {"dcnn": n}, "keyframes": {"dcnn": n}}
-            assert row["descriptor_counts"] == counts[row["method"]]
-            assert row["n_supervoxels"] == {"static": 12 * n, "frames": 0, "keyframes": 0}[row["method"]]
+            is_static = row["method"] == "static"
+            assert row["descriptor_counts"] == ({"colour": 12 * n, "dcnn": 12 * n} if is_static else {"dcnn": n})
+            assert row["n_supervoxels"] == (12 * n if is_static else 0)
 
 
 def test_pixels_are_judged_at_full_size_where_they_have_labels() -> None:
@@ -177,8 +177,37 @@ class _Counting(LabelledVideo):
         return tuple(f"a.mp4[{index}]" for index in range(self.n_frames))
 
 
+def test_large_is_the_network_that_takes_longest_whatever_its_name(
+    scenes: Path, model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from budgetseg.networks.run import OnnxNetwork
+    from tests.networks.models import save_mixer
+
+    monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
+    weights = np.ones((len(NAMES), 3), np.float32)
+    for name in ("dcnn", "a"):
+        save_mixer(tmp_path / f"{name}.onnx", weights, (1, 3, 24, 32))
+        (tmp_path / f"{name}.toml").write_text('output = "scores"\n')
+    lengths = {"colour": BUILT_IN["colour"]().length, "a": len(NAMES), "dcnn": len(NAMES)}
+    two = random_model(lengths, model.classes, tmp_path)
+    usual = OnnxNetwork.__call__
+
+    def call(network: OnnxNetwork, frame: UInt8) -> Any:
+        for _ in range(50 if network._card.file.stem == "a" else 1):
+            found = usual(network, frame)
+        return found
+
+    monkeypatch.setattr(OnnxNetwork, "__call__", call)
+    methods = ("every-frame", "every-frame-large", "keyframes", "keyframes-large")
+    assert set(methods) < set(check_methods(["all"], two))
+    experiment = Experiment(methods, (Budget(np.inf),), 1, scope="total", clock="wall")
+    rows = evaluate_wall(two, Description("folder", scenes, ("selection",), per_frame=12), experiment, tmp_path)["rows"]
+    asked = {row["method"]: list(row["descriptor_counts"]) for row in rows}
+    assert asked == {name: ["a" if name.endswith("-large") else "dcnn"] for name in methods}
+
+
 def test_methods_are_refused_where_there_is_no_such_one_or_no_network(model: Model) -> None:
-    assert check_methods(["all"], model) == ("static", "frames", "keyframes")
+    assert check_methods(["all"], model) == METHODS_HERE
     assert check_methods(["keyframes"], model) == ("keyframes",)
     with pytest.raises(
         UsageError, match=r"^no method 'crf' for the wall clock; choose from all, static, budget-wanted-full, "
@@ -186,8 +215,13 @@ def test_methods_are_refused_where_there_is_no_such_one_or_no_network(model: Mod
         check_methods(["crf"], model)
     with pytest.raises(UsageError, match="budget-wanted-full needs a learned policy"):
         check_methods(["budget-wanted-full"], model)
-    with pytest.raises(UsageError, match=r"^keyframes-large needs dcnn_large, which the model was trained without$"):
-        check_methods(["keyframes-large"], model)
+    for name in ("keyframes-large", "every-frame-large"):
+        with pytest.raises(UsageError, match=f"^{name} needs a second network, which the model was trained without$"):
+            check_methods([name], model)
+    without = replace(model, networks=None)
+    assert check_methods(["all"], without) == ("static",)
+    with pytest.raises(UsageError, match=r"^every-frame needs a network, which the model was trained without$"):
+        check_methods(["every-frame"], without)
 
 
 @pytest.mark.parametrize(("scope", "clock"), [("total", "cost"), ("descriptors", "wall"), ("all", "cost")])

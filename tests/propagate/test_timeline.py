@@ -172,3 +172,19 @@ def test_cuts_of_a_film_are_found_and_a_second_of_driving_is_none(data_root: Pat
         assert changes[cut - 1] > 2 * np.median(changes)
     film = [video.video().frames for video in open_dataset("suny", data_root / "suny").videos("train")]
     assert all(timeline_of(changes_of(frames, along_flow=False)).cuts == [] for frames in film)
+
+
+def test_even_distances_are_the_mean_of_those_between_cuts() -> None:
+    changes = [0.06, 0.12, 0.9, 0.06]
+    plain = Distances().timeline(5, range(5), changes)
+    even = Distances(even=True).timeline(5, range(5), changes)
+    assert plain.cuts == [3]
+    assert even.cuts == []
+    assert np.allclose(np.diff(even.positions), (1 + 4 + 1) / 3, atol=1e-3)
+
+
+def test_even_distances_count_frames_that_were_left_out() -> None:
+    even = Distances(even=True).timeline(7, [0, 2, 6], [0.12, 0.12])
+    assert np.allclose(np.diff(even.positions), 8 / 6, atol=1e-3)
+    assert Distances(even=True).timeline(3, [1], []).step == 1
+    assert Distances(even=True).timeline(3, range(3), [0.9, 0.9]).positions.tolist() == [0, 40, 80]

@@ -53,3 +53,11 @@ def test_rows_of_single_videos_and_classes_that_do_not_occur_do_no_harm() -> Non
     rows = [result_row("crf", None, 0, 0.9), result_row("crf", None, 0, 0.1, video="one")]
     (table,) = tables_of([*rows, result_row("unary", None, 0, 0.0, accuracy=accuracy)])
     assert [line["figures"]["class sky"] for line in table["lines"]] == [(1.0, None), (None, None)]
+
+
+def test_temporal_consistency_is_a_mean_over_seeds_and_missing_in_older_files() -> None:
+    rows = [result_row("frames", 0.1, seed, 0.5, temporal_consistency=0.8 + 0.1 * seed) for seed in range(2)]
+    (table,) = tables_of([*rows, result_row("static", 0.1, 0, 0.5)])
+    mean, none = (line["figures"]["temporal_consistency"] for line in table["lines"])
+    assert mean[0] == pytest.approx(0.85)
+    assert none == (None, None)
