@@ -193,7 +193,7 @@ def test_large_is_the_network_that_takes_longest_whatever_its_name(
     usual = OnnxNetwork.__call__
 
     def call(network: OnnxNetwork, frame: UInt8) -> Any:
-        for _ in range(50 if network._card.file.stem == "a" else 1):
+        for _ in range(50 if network.card.file.stem == "a" else 1):
             found = usual(network, frame)
         return found
 
