@@ -7,14 +7,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
-from budgetseg.app.ahead import compiled_ahead
+from budgetseg.app.ahead import compiled_ahead, is_compiled
+from budgetseg.app.expect import budget_of
 from budgetseg.app.marks import ModelMark, mark_of
+from budgetseg.app.sources import Footage, source_of
 from budgetseg.app.spaces import AUTO, REGIONS, choose_space, needs_regions, space_named
 from budgetseg.app.strategy import counted, strategy_of
-from budgetseg.app.videos import open_counted
+from budgetseg.crf.moves import update
 from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
@@ -29,6 +32,7 @@ from budgetseg.models.bundle import Model, load_model
 from budgetseg.models.find import bundled_models, find_model
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.policy.episode import Selection
+from budgetseg.propagate.paint import paint
 from budgetseg.spaces.frames import warm_up as frames_warm_up
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.regions import warm_up as regions_warm_up
@@ -54,6 +58,7 @@ class LoadedModel:
     select : name of the order in which supervoxels are considered; None for that of the policy
     space : the space to load now, a name in `SPACES`; the other is loaded on first use
     mark : identifies the model in traces; None if nothing is written to disk
+    tell : called with a line on what takes time while it gets ready
 
     Attributes
     ----------
@@ -69,6 +74,7 @@ class LoadedModel:
         select: str | None = None,
         space: str = AUTO,
         mark: ModelMark | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         clock = WallClock()
         self.model = model
@@ -76,6 +82,7 @@ class LoadedModel:
         self.policy = policy
         self.select = select
         self.mark = mark
+        self._tell = tell
         self.prices = Prices.load()
         self._strategy = strategy_of(model, policy, None if select is None else Selection(select))
         self._measured: Prices | None = None
@@ -94,8 +101,12 @@ class LoadedModel:
         model = self.model
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
+        if not is_compiled(update):
+            self._tell("compiling, once on this machine: about a minute")
         with compiled_ahead():
             warm_up_descriptors(descriptors)
+        if not all(descriptor.name in self.prices for descriptor in descriptors):
+            self._tell("timing descriptors, once on this machine")
         is_new = calibrate_new(descriptors, self.prices)
         space = Regions(
             model.classifiers,
@@ -125,7 +136,11 @@ class LoadedModel:
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
         shares = self.model.classifiers.prior.astype(np.float32)
         space = Frames(networks, shares, self.prices, self.threads)
+        if not is_compiled(paint):
+            self._tell("compiling, once on this machine")
         frames_warm_up.warm_up(space)
+        if not all(space.costs(1).key(name) in self.prices for name in networks):
+            self._tell("timing networks, once on this machine")
         self._keep(frames_warm_up.calibrate(space))
         by_price = sorted(networks, key=lambda name: space.costs(1).network_s(name))
         return Frames({name: networks[name] for name in by_price}, shares, self.prices, self.threads)
@@ -152,34 +167,80 @@ class LoadedModel:
             raise UsageError("the model has no network for its classes; use --space regions")
         return self.frames
 
+    @overload
     def label(
         self,
-        video: str | Path | VideoSource,
-        budget_s: float = 10.0,
+        video: Footage,
+        budget_s: float | None = None,
         *,
+        target_accuracy: float | None = None,
+        rate: float | None = None,
+        scope: str = "total",
+        seed: int = 0,
+        stopped: Callable[[], bool] = ...,
+        space: str = AUTO,
+        engine: str | None = None,
+    ) -> Result: ...
+
+    @overload
+    def label(
+        self,
+        video: Footage,
+        budget_s: Sequence[float],
+        *,
+        rate: float | None = None,
+        scope: str = "total",
+        seed: int = 0,
+        stopped: Callable[[], bool] = ...,
+        space: str = AUTO,
+        engine: str | None = None,
+    ) -> list[Result]: ...
+
+    def label(
+        self,
+        video: Footage,
+        budget_s: float | Sequence[float] | None = None,
+        *,
+        target_accuracy: float | None = None,
+        rate: float | None = None,
         scope: str = "total",
         seed: int = 0,
         stopped: Callable[[], bool] = lambda: False,
         space: str = AUTO,
         engine: str | None = None,
-    ) -> Result:
+    ) -> Result | list[Result]:
         """Label a video within a budget.
 
         Parameters
         ----------
-        video : a file, a folder of images, or what `open_video` gives
-        budget_s : seconds; `math.inf` for no bound
+        video : a file, a folder of images, what `open_video` gives, frames (T, H, W, 3) uint8, or frames (H, W, 3) one
+            after the other, such as a list or a generator. These are read to the end before the clock starts.
+        budget_s : seconds; `math.inf` for no bound; 10 if nothing is given. A list, in rising order, gives a list of
+            results from one run.
+        target_accuracy : instead of a budget, the share of right pixels to aim at, 0 to 1: takes the smallest budget of
+            descriptors that reached it on training videos
+        rate : frames per second of frames in memory; None for 25
         scope : what the budget counts: `total`, from the first frame read to labels ready, or `descriptors` alone
         seed : of all random choices
         stopped : called again and again; once it returns True, no more time is spent
         space : frames, regions, or auto: frames if the model has a network for it and no option needs regions
         engine : another name for `space`, as of the first version
         """
-        source = video if isinstance(video, VideoSource) else open_counted(video)
-        request = Request((Budget(budget_s),), scope, seed=seed)
+        budgets = (
+            tuple(map(Budget, budget_s))
+            if isinstance(budget_s, Sequence)
+            else (Budget(10.0 if budget_s is None else budget_s),)
+        )
+        if target_accuracy is not None:
+            if budget_s is not None:
+                raise UsageError("target_accuracy takes no budget_s; give only one of them")
+            budgets = (budget_of(self.model, target_accuracy),)
+            scope = "descriptors"
+        request = Request(budgets, scope, seed=seed)
+        source = source_of(video, rate)
         name = self.choose(engine or space, needs_regions(None, None, scope))
-        (result,) = self.run(source, request, name, stopped)
-        return result
+        results = self.run(source, request, name, stopped)
+        return results if isinstance(budget_s, Sequence) else results[0]
 
     def run(
         self,
@@ -232,6 +293,7 @@ def load(
     select: str | None = None,
     space: str = AUTO,
     engine: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> LoadedModel:
     """Load a model and get it ready to label.
 
@@ -243,6 +305,7 @@ def load(
     select : which supervoxels are considered first; None for the order of the policy
     space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
+    tell : called with a line on what takes time
 
     Examples
     --------
@@ -254,7 +317,7 @@ def load(
     model = load_model(folder)
     _log.info("model '%s' of %s from %s", model.name, ", ".join(model.classifiers.names), folder)
     mark = mark_of(model, folder, name in bundled_models())
-    loaded = LoadedModel(model, threads or os.cpu_count() or 1, policy, select, engine or space, mark)
+    loaded = LoadedModel(model, threads or os.cpu_count() or 1, policy, select, engine or space, mark, tell)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
 

@@ -25,9 +25,8 @@ def print_json(value: Any) -> None:
 
 
 def tell(what: str) -> None:
-    """Print what takes time now, on a terminal only."""
-    if sys.stderr.isatty():
-        typer.echo(f"{what} ...", err=True)
+    """Print what takes time now, a line on standard error."""
+    typer.echo(f"{what} ...", err=True)
 
 
 @contextmanager

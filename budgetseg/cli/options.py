@@ -133,6 +133,8 @@ def _parse_budget(text: str) -> Budget:
     if match[2] in _UNITS:
         return Budget(amount * _UNITS[match[2]])
     share = amount / 100 if match[2] else amount
+    if share > 1 and not match[2]:
+        raise UsageError(f"budget '{text}' has no unit; for example {text}s for seconds, {text}m for minutes")
     if share > 1:
         raise UsageError(f"budget must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
     return Budget(share, is_share=True)
