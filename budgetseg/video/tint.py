@@ -61,6 +61,8 @@ class Tint:
     def apply(self, picture: VideoFrame) -> VideoFrame:
         """A picture with the chosen tint, and the legend."""
         tinted = VideoFrame(*self._size, "yuv420p")
+        tinted.colorspace = picture.colorspace
+        tinted.color_range = picture.color_range
         targets = _planes(tinted)
         sources = [
             plane if plane.shape == target.shape else _shrunk(plane, target)
