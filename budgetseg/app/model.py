@@ -99,6 +99,7 @@ class LoadedModel:
     def regions(self) -> Regions:
         """The space of supervoxels and descriptors, ready to label."""
         model = self.model
+        self._tell("getting ready")
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         if not is_compiled(update):
@@ -133,6 +134,7 @@ class LoadedModel:
         networks = _fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
         if not networks:
             return None
+        self._tell("getting ready")
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
         shares = self.model.classifiers.prior.astype(np.float32)
         space = Frames(networks, shares, self.prices, self.threads)

@@ -44,7 +44,7 @@ def source_of(footage: Footage, rate: float | None = None) -> VideoSource:
     elif isinstance(footage, Iterable):
         pixels = _stored(footage)
     else:
-        raise VideoError(f"a video cannot be a {type(footage).__name__}; give a path, or {_LAYOUT[5:]}")
+        raise VideoError(f"a video cannot be an object of type {type(footage).__name__}; give a path, or {_LAYOUT[5:]}")
     return VideoSource(ArrayClip(pixels, rate or 25.0), Span(), (pixels.shape[2], pixels.shape[1]))
 
 

@@ -186,7 +186,6 @@ def label(
     wanted = Wanted(npz, why, not no_overlay, not no_png)
     order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
     tasks = order.tasks()  # all that can be refused is refused before the work
-    tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
     loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready, tell=tell)
     with ended_by_ctrl_c(STOPPING) as stopped:

@@ -103,7 +103,7 @@ def test_a_model_with_a_network_labels_frames_unless_something_asks_for_regions(
 def test_regions_are_there_on_request_also_by_the_name_of_the_first_version(
     seeing: LoadedModel, street: Path, options: dict[str, str]
 ) -> None:
-    result = seeing.label(street, budget_s=2, **options)  # type: ignore[arg-type]
+    result = seeing.label(street, budget_s=2, **options)  # type: ignore[call-overload]
     assert result.space == "regions"
     assert "supervoxels" in result.ledger.stages
 
