@@ -58,7 +58,7 @@ class LoadedModel:
     select : name of the order in which supervoxels are considered; None for that of the policy
     space : the space to load now, a name in `SPACES`; the other is loaded on first use
     mark : identifies the model in traces; None if nothing is written to disk
-    tell : called with a line on what takes time while it gets ready
+    tell : called with a line on what takes long while it gets ready, once on a machine
 
     Attributes
     ----------
@@ -99,7 +99,6 @@ class LoadedModel:
     def regions(self) -> Regions:
         """The space of supervoxels and descriptors, ready to label."""
         model = self.model
-        self._tell("getting ready")
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
         if not is_compiled(update):
@@ -134,7 +133,6 @@ class LoadedModel:
         networks = _fitting(open_networks(self.model.classifiers.names, self.model.networks), self.model.classes)
         if not networks:
             return None
-        self._tell("getting ready")
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
         shares = self.model.classifiers.prior.astype(np.float32)
         space = Frames(networks, shares, self.prices, self.threads)
@@ -307,7 +305,7 @@ def load(
     select : which supervoxels are considered first; None for the order of the policy
     space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
-    tell : called with a line on what takes time
+    tell : called with a line on what takes long, once on a machine
 
     Examples
     --------

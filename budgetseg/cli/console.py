@@ -10,7 +10,7 @@ import typer
 
 from budgetseg.timing.clock import Clock, WallClock
 
-__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "tell"]
+__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "say", "tell"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Rows = list[tuple[str, ...]]
@@ -25,7 +25,13 @@ def print_json(value: Any) -> None:
 
 
 def tell(what: str) -> None:
-    """Print what takes time now, a line on standard error."""
+    """Print what takes time now, on a terminal only."""
+    if sys.stderr.isatty():
+        say(what)
+
+
+def say(what: str) -> None:
+    """Print what takes long now, on standard error, also where that is no terminal."""
     typer.echo(f"{what} ...", err=True)
 
 

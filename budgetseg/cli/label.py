@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from budgetseg.cli.complete import one_of
-from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, tell
+from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
 from budgetseg.cli.options import Space, Threads, cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
@@ -186,8 +186,9 @@ def label(
     wanted = Wanted(npz, why, not no_overlay, not no_png)
     order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
     tasks = order.tasks()  # all that can be refused is refused before the work
+    tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
-    loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready, tell=tell)
+    loaded = load(model or _model_of(order), cores_for(threads), policy, select, ready, tell=say)
     with ended_by_ctrl_c(STOPPING) as stopped:
         _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
 
