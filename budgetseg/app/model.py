@@ -171,7 +171,7 @@ class LoadedModel:
     def label(
         self,
         video: Footage,
-        budget_s: float | None = None,
+        budget_s: float = 10.0,
         *,
         target_accuracy: float | None = None,
         rate: float | None = None,
@@ -199,7 +199,7 @@ class LoadedModel:
     def label(
         self,
         video: Footage,
-        budget_s: float | Sequence[float] | None = None,
+        budget_s: float | Sequence[float] = 10.0,
         *,
         target_accuracy: float | None = None,
         rate: float | None = None,
@@ -215,7 +215,7 @@ class LoadedModel:
         ----------
         video : a file, a folder of images, what `open_video` gives, frames (T, H, W, 3) uint8, or frames (H, W, 3) one
             after the other, such as a list or a generator. These are read to the end before the clock starts.
-        budget_s : seconds; `math.inf` for no bound; 10 if nothing is given. A list, in rising order, gives a list of
+        budget_s : seconds; `math.inf` for no bound. A list, in rising order, gives a list of
             results from one run.
         target_accuracy : instead of a budget, the share of right pixels to aim at, 0 to 1: takes the smallest budget of
             descriptors that reached it on training videos
@@ -226,13 +226,9 @@ class LoadedModel:
         space : frames, regions, or auto: frames if the model has a network for it and no option needs regions
         engine : another name for `space`, as of the first version
         """
-        budgets = (
-            tuple(map(Budget, budget_s))
-            if isinstance(budget_s, Sequence)
-            else (Budget(10.0 if budget_s is None else budget_s),)
-        )
+        budgets = tuple(map(Budget, budget_s if isinstance(budget_s, Sequence) else [budget_s]))
         if target_accuracy is not None:
-            if budget_s is not None:
+            if budget_s != 10.0:
                 raise UsageError("target_accuracy takes no budget_s; give only one of them")
             budgets = (budget_of(self.model, target_accuracy),)
             scope = "descriptors"
