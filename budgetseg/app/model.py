@@ -209,14 +209,13 @@ class LoadedModel:
         space: str = AUTO,
         engine: str | None = None,
     ) -> Result | list[Result]:
-        """Label a video within a budget.
+        """Label a video within a budget. A list of budgets, in rising order, gives a list of results, from one run.
 
         Parameters
         ----------
         video : a file, a folder of images, what `open_video` gives, frames (T, H, W, 3) uint8, or frames (H, W, 3) one
             after the other, such as a list or a generator. These are read to the end before the clock starts.
-        budget_s : seconds; `math.inf` for no bound. A list, in rising order, gives a list of
-            results from one run.
+        budget_s : seconds; `math.inf` for no bound
         target_accuracy : instead of a budget, the share of right pixels to aim at, 0 to 1: takes the smallest budget of
             descriptors that reached it on training videos
         rate : frames per second of frames in memory; None for 25
@@ -226,9 +225,10 @@ class LoadedModel:
         space : frames, regions, or auto: frames if the model has a network for it and no option needs regions
         engine : another name for `space`, as of the first version
         """
-        budgets = tuple(map(Budget, budget_s if isinstance(budget_s, Sequence) else [budget_s]))
+        is_list = np.ndim(budget_s) > 0
+        budgets = tuple(Budget(float(seconds)) for seconds in np.atleast_1d(budget_s))
         if target_accuracy is not None:
-            if budget_s != 10.0:
+            if is_list or budget_s != 10.0:
                 raise UsageError("target_accuracy takes no budget_s; give only one of them")
             budgets = (budget_of(self.model, target_accuracy),)
             scope = "descriptors"
@@ -236,7 +236,7 @@ class LoadedModel:
         source = source_of(video, rate)
         name = self.choose(engine or space, needs_regions(None, None, scope))
         results = self.run(source, request, name, stopped)
-        return results if isinstance(budget_s, Sequence) else results[0]
+        return results if is_list else results[0]
 
     def run(
         self,
