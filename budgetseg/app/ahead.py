@@ -23,7 +23,7 @@ from budgetseg.spaces.regions.warm_up import warm_up
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32
 
-__all__ = ["compile_rest", "compiled_ahead"]
+__all__ = ["compile_rest", "compiled_ahead", "is_compiled"]
 
 MODEL = "synthetic"
 """The model that the second process labels with. Any bundled one would do."""
@@ -35,7 +35,7 @@ def compiled_ahead() -> Iterator[None]:
 
     The block ends when that process has ended.
     """
-    if (os.cpu_count() or 1) < 2 or _is_compiled():
+    if (os.cpu_count() or 1) < 2 or is_compiled(update):
         yield
         return
     command = [sys.executable, "-c", f"from {__name__} import compile_rest; compile_rest()"]
@@ -47,10 +47,10 @@ def compiled_ahead() -> Iterator[None]:
             raise
 
 
-def _is_compiled() -> bool:
-    """Whether numba's cache holds one of the functions that are compiled last."""
-    folder = Path(update.stats.cache_path)
-    return any(folder.glob(f"moves.{update.__name__}-*.nbi"))
+def is_compiled(function: Any) -> bool:
+    """Whether numba's cache holds a function; asked of one that is compiled late, it tells whether all are there."""
+    folder = Path(function.stats.cache_path)
+    return any(folder.glob(f"*.{function.__name__}-*.nbi"))
 
 
 class _Silent(Descriptor):

@@ -14,7 +14,7 @@ from budgetseg.app.model import LoadedModel
 from budgetseg.app.output import Wanted, budget_name, check_place, results_folder, write_results
 from budgetseg.app.spaces import AUTO, REGIONS, needs_regions, space_named
 from budgetseg.app.state import read_state
-from budgetseg.app.trace import Trace, read_trace
+from budgetseg.app.trace import Trace, read_trace, span_of
 from budgetseg.app.videos import Split, Task, find_videos, work_of
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
@@ -22,6 +22,7 @@ from budgetseg.engine.run import Earlier
 from budgetseg.errors import UsageError
 from budgetseg.policy.learned import Expected
 from budgetseg.types import Budget
+from budgetseg.video.core import Span
 
 __all__ = ["Job", "Order", "Written"]
 
@@ -43,6 +44,7 @@ class Order:
     output : folder for results; None for the usual one
     wanted : optional files to write
     space : frames, regions, or auto; an earlier run is continued or repeated in its own space
+    span : the frames to label; None for all, or those of the earlier run
     """
 
     videos: Sequence[Path]
@@ -52,6 +54,7 @@ class Order:
     output: Path | None = None
     wanted: Wanted = field(default_factory=Wanted)
     space: str = AUTO
+    span: Span | None = None
 
     @cached_property
     def earlier(self) -> Trace | None:
@@ -75,12 +78,25 @@ class Order:
             raise UsageError(f"the earlier run was by {space}; leave out --space, or label the video again")
         return space
 
+    @property
+    def wanted_span(self) -> Span | None:
+        """The frames that the user asks for, or those of the earlier run; UsageError if they differ."""
+        if self.earlier is None:
+            return self.span
+        own = span_of(self.earlier)
+        if self.span not in (None, own):
+            raise UsageError(
+                f"the earlier run took --start {own.start}, {'no --end' if own.end is None else f'--end {own.end}'}, "
+                f"--stride {own.stride}; leave these options out, or label the video again"
+            )
+        return own
+
     def tasks(self) -> list[Task]:
         """The videos to label with their folders; an error if something cannot be read, written or resumed."""
         if self.resume is not None and self.replay is not None:
             raise UsageError("--resume and --replay cannot be combined; give one of them")
         usual = Path("labelled" if self.replay is None else "replayed")
-        tasks = find_videos(self.videos, self.output or self.resume or usual)
+        tasks = find_videos(self.videos, self.output or self.resume or usual, self.wanted_span)
         if self.earlier is not None:
             if len(tasks) > 1:
                 raise UsageError(f"--resume and --replay take one video. Got {len(tasks)}; give one")
@@ -221,6 +237,7 @@ class Job:
             "policy": model.policy,
             "select": model.select,
             "threads": model.threads,
+            "span": [task.source.span.start, task.source.span.end, task.source.span.stride],
         }
         sources = tuple(names or model.space_for(last.space, task.source).sources)
         video = VideoMark.of(task.source, len(last.labels))

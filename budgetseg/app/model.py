@@ -10,14 +10,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
-from budgetseg.app.ahead import compiled_ahead
+from budgetseg.app.ahead import compiled_ahead, is_compiled
+from budgetseg.app.expect import budget_of
 from budgetseg.app.marks import ModelMark, mark_of, mark_of_networks
+from budgetseg.app.sources import Footage, source_of
 from budgetseg.app.spaces import AUTO, REGIONS, check_alone, choose_space, needs_regions, space_named
 from budgetseg.app.strategy import counted, strategy_of
-from budgetseg.app.videos import open_counted
+from budgetseg.crf.moves import update
 from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
@@ -34,6 +37,7 @@ from budgetseg.networks.inspect import summary
 from budgetseg.networks.run import TRIED, OnnxNetwork
 from budgetseg.networks.together import agreed, bound, differences, marks_of, named_cards
 from budgetseg.policy.episode import Selection
+from budgetseg.propagate.paint import paint
 from budgetseg.spaces.frames import warm_up as frames_warm_up
 from budgetseg.spaces.frames.costs import PER_CLASS
 from budgetseg.spaces.frames.space import Frames
@@ -61,6 +65,7 @@ class LoadedModel:
     space : the space to load now, a name in `SPACES`; the other is loaded on first use
     mark : identifies the model in traces; None if nothing is written to disk
     networks : the networks of a model of networks alone, if they were opened before
+    tell : called with a line on what takes long while it gets ready, once on a machine
 
     Attributes
     ----------
@@ -77,6 +82,7 @@ class LoadedModel:
         space: str = AUTO,
         mark: ModelMark | None = None,
         networks: Mapping[str, OnnxNetwork] | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         clock = WallClock()
         self.model = model
@@ -84,6 +90,7 @@ class LoadedModel:
         self.policy = policy
         self.select = select
         self.mark = mark
+        self._tell = tell
         self.prices = Prices.load()
         self.loading_s = 0.0
         self._measured: Prices | None = None
@@ -117,8 +124,12 @@ class LoadedModel:
         assert self._strategy is not None
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
         descriptors = open_descriptors(model.classifiers.names, model.networks)
+        if not is_compiled(update):
+            self._tell("compiling, once on this machine: about a minute")
         with compiled_ahead():
             warm_up_descriptors(descriptors)
+        if not all(descriptor.name in self.prices for descriptor in descriptors):
+            self._tell("timing descriptors, once on this machine")
         is_new = calibrate_new(descriptors, self.prices)
         space = Regions(
             model.classifiers,
@@ -185,7 +196,11 @@ class LoadedModel:
         known = self.model.classifiers.prior if isinstance(self.model, Model) else np.full(n_classes, 1 / n_classes)
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
         space = Frames(networks, known.astype(np.float32), self.prices, self.threads, keys=keys)
+        if not is_compiled(paint):
+            self._tell("compiling, once on this machine")
         frames_warm_up.warm_up(space)
+        if not all(space.costs(1).key(name) in self.prices for name in networks):
+            self._tell("timing networks, once on this machine")
         self._keep(frames_warm_up.calibrate(space))
         return space.in_order()
 
@@ -220,34 +235,76 @@ class LoadedModel:
             raise UsageError("the model has no network for its classes; use --space regions")
         return found
 
+    @overload
     def label(
         self,
-        video: str | Path | VideoSource,
+        video: Footage,
         budget_s: float = 10.0,
         *,
+        target_accuracy: float | None = None,
+        rate: float | None = None,
+        scope: str = "total",
+        seed: int = 0,
+        stopped: Callable[[], bool] = ...,
+        space: str = AUTO,
+        engine: str | None = None,
+    ) -> Result: ...
+
+    @overload
+    def label(
+        self,
+        video: Footage,
+        budget_s: Sequence[float],
+        *,
+        rate: float | None = None,
+        scope: str = "total",
+        seed: int = 0,
+        stopped: Callable[[], bool] = ...,
+        space: str = AUTO,
+        engine: str | None = None,
+    ) -> list[Result]: ...
+
+    def label(
+        self,
+        video: Footage,
+        budget_s: float | Sequence[float] = 10.0,
+        *,
+        target_accuracy: float | None = None,
+        rate: float | None = None,
         scope: str = "total",
         seed: int = 0,
         stopped: Callable[[], bool] = lambda: False,
         space: str = AUTO,
         engine: str | None = None,
-    ) -> Result:
-        """Label a video within a budget.
+    ) -> Result | list[Result]:
+        """Label a video within a budget. A list of budgets, in rising order, gives a list of results, from one run.
 
         Parameters
         ----------
-        video : a file, a folder of images, or what `open_video` gives
+        video : a file, a folder of images, what `open_video` gives, frames (T, H, W, 3) uint8, or frames (H, W, 3) one
+            after the other, such as a list or a generator. These are read to the end before the clock starts.
         budget_s : seconds; `math.inf` for no bound
+        target_accuracy : instead of a budget, the share of right pixels to aim at, 0 to 1: takes the smallest budget of
+            descriptors that reached it on training videos
+        rate : frames per second of frames in memory; None for 25
         scope : what the budget counts: `total`, from the first frame read to labels ready, or `descriptors` alone
         seed : of all random choices
         stopped : called again and again; once it returns True, no more time is spent
         space : frames, regions, or auto: frames if the model has a network for it and no option needs regions
         engine : another name for `space`, as of the first version
         """
-        source = video if isinstance(video, VideoSource) else open_counted(video)
-        request = Request((Budget(budget_s),), scope, seed=seed)
+        is_list = np.ndim(budget_s) > 0
+        budgets = tuple(Budget(float(seconds)) for seconds in np.atleast_1d(budget_s))
+        if target_accuracy is not None:
+            if is_list or budget_s != 10.0:
+                raise UsageError("target_accuracy takes no budget_s; give only one of them")
+            budgets = (budget_of(self.trained, target_accuracy),)
+            scope = "descriptors"
+        request = Request(budgets, scope, seed=seed)
+        source = source_of(video, rate)
         name = self.choose(engine or space, needs_regions(None, None, scope))
-        (result,) = self.run(source, request, name, stopped)
-        return result
+        results = self.run(source, request, name, stopped)
+        return results if is_list else results[0]
 
     def run(
         self,
@@ -308,6 +365,7 @@ def load(
     space: str = AUTO,
     engine: str | None = None,
     networks: Sequence[str | Path] = (),
+    tell: Callable[[str], None] = lambda _: None,
 ) -> LoadedModel:
     """Load a model, or networks alone, and get it ready to label.
 
@@ -320,6 +378,7 @@ def load(
     space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
     networks : ONNX files, or their TOML cards, to label with in place of a model
+    tell : called with a line on what takes long, once on a machine
 
     Examples
     --------
@@ -332,19 +391,19 @@ def load(
         if name is not None:
             raise UsageError("a model and networks cannot be combined; give one of them")
         check_alone(needs_regions(policy, select), engine or space)
-        return _load_networks(networks, threads)
+        return _load_networks(networks, threads, tell)
     if name is None:
         raise UsageError("a model is missing; give the name of one, its folder, or networks")
     folder = find_model(name)
     model = load_any(folder)
     _log.info("model '%s' from %s", model.name, folder)
     mark = mark_of(model, folder, name in bundled_models())
-    loaded = LoadedModel(model, threads, policy, select, engine or space, mark)
+    loaded = LoadedModel(model, threads, policy, select, engine or space, mark, tell=tell)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
 
 
-def _load_networks(paths: Sequence[str | Path], threads: int) -> LoadedModel:
+def _load_networks(paths: Sequence[str | Path], threads: int, tell: Callable[[str], None]) -> LoadedModel:
     """Networks in place of a model."""
     clock = WallClock()
     cards = named_cards(paths)
@@ -352,7 +411,7 @@ def _load_networks(paths: Sequence[str | Path], threads: int) -> LoadedModel:
     classes = Classes.of(next(iter(networks.values())).names)
     mark = mark_of_networks(marks_of(networks, paths), classes)
     opened_s = clock.now_s()
-    loaded = LoadedModel(NetworkModel(mark.name, classes, cards), threads, mark=mark, networks=networks)
+    loaded = LoadedModel(NetworkModel(mark.name, classes, cards), threads, mark=mark, networks=networks, tell=tell)
     loaded.loading_s += opened_s
     for line in loaded.understood():
         _log.info("network %s", line)

@@ -1,6 +1,7 @@
 """Write the results of a labelled video. They appear whole or not at all, and no file of anyone else is touched.
 
-labels/NAME.png   overlay.mp4   labels.npz   ledger.json      in a folder for each budget if there are several
+labels/NAME.png   labels/classes.json   overlay.mp4   labels.npz   ledger.json
+                                                              in a folder for each budget if there are several
 why.npz   why.png                                             on request, for the last budget
 state.npz                                                     what was known at the end, for resuming
 trace.json                                                    what was done, for replaying; written last
@@ -9,28 +10,36 @@ trace.json                                                    what was done, for
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from budgetseg.app.overlay import OVERLAY, overlay_size, run_legend
+from budgetseg.app.shares import class_shares, write_classes
 from budgetseg.app.spaces import REGIONS
 from budgetseg.app.state import STATE, write_confidence, write_state
 from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.app.why import Strip, frames_shown, write_why
 from budgetseg.engine.result import Result
+from budgetseg.engine.threads import one_thread_each
 from budgetseg.errors import OutputError, UsageError
 from budgetseg.files import atomic_folder
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import Budget, Classes, UInt8
-from budgetseg.video import VideoSource, VideoWriter, blend, write_label_pngs
+from budgetseg.video import VideoSource, VideoWriter, write_label_pngs
+from budgetseg.video.encode import even
+from budgetseg.video.pictures import Picture, pictures_ahead, rgb_of
+from budgetseg.video.tint import Tint
 
 __all__ = ["Wanted", "budget_name", "check_place", "plain", "results_folder", "write_results"]
 
-OURS = ("labels", "overlay.mp4", "labels.npz", "ledger.json", "why.npz", "why.png", STATE)
+OURS = ("labels", OVERLAY, "labels.npz", "ledger.json", "why.npz", "why.png", STATE)
 
 
 class _Tried(Exception):  # noqa: N818  # no error
@@ -39,16 +48,20 @@ class _Tried(Exception):  # noqa: N818  # no error
 
 @dataclass(frozen=True)
 class Wanted:
-    """Files that are written on request.
+    """Which files are written beside the ledger and the trace.
 
     Attributes
     ----------
     npz : whether to write labels.npz
     why : whether to write why.npz and why.png
+    overlay : whether to write overlay.mp4
+    png : whether to write labels/
     """
 
     npz: bool = False
     why: bool = False
+    overlay: bool = True
+    png: bool = True
 
 
 def budget_name(budget: Budget) -> str:
@@ -112,22 +125,23 @@ def write_results(
     last = results[-1]
     budgets = trace.budgets
     folders = [part / name for name in budgets] if len(budgets) > 1 else [part]
-    for folder, result in zip(folders, results, strict=True):
-        folder.mkdir(exist_ok=True)
-        labels = result.labels
-        stems = _stems(source, len(result.labels))
-        write_label_pngs(folder / "labels", labels, result.classes, stems)
-        if wanted.npz:
-            np.savez_compressed(folder / "labels.npz", labels=labels, **_described(result.classes))
-    strip = _write_overlays([folder / "overlay.mp4" for folder in folders], source, results, advance)
+    shares = [_named_shares(result) for result in results]
+    with ThreadPoolExecutor(1) as beside:
+        pictures = beside.submit(_write_labels, folders, source, results, shares, wanted)
+        strip = _write_overlays(folders, source, results, shares, wanted, advance)
+        pictures.result()
     if wanted.why:
+        assert strip is not None
         write_why(part, results, trace.sources, strip)
     if last.space == REGIONS:
         write_state(part / STATE, [memory for memory in last.memory if memory is not None])
     else:
         write_confidence(part / STATE, _confidence(results))
     added = {**facts, "writing_s": clock.now_s()}
-    ledgers: list[dict[str, Any]] = [plain({**result.ledger.as_dict(), **added}) for result in results]
+    ledgers: list[dict[str, Any]] = [
+        plain({**result.ledger.as_dict(), "prior_only": _is_prior(result, j), "class_shares": own, **added})
+        for j, (result, own) in enumerate(zip(results, shares, strict=True))
+    ]
     for folder, ledger in zip(folders, ledgers, strict=True):
         (folder / "ledger.json").write_text(json.dumps(ledger, indent=2, allow_nan=False) + "\n")
     write_trace(part / TRACE, replace(trace, files=[*_files(part), TRACE]))
@@ -157,23 +171,92 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _is_prior(result: Result, j: int) -> bool:
+    """Whether nothing was predicted for the result of budget j: every pixel has the most frequent class."""
+    finishes = [window.finishes[j] for window in result.windows]
+    return not any(finish.n_events and not finish.prior for finish in finishes)
+
+
+def _named_shares(result: Result) -> dict[str, float]:
+    """Share of each class in the labels of a result, in the order of the classes."""
+    shares = class_shares(result.labels, len(result.classes))
+    return dict(zip(result.classes.names, shares.tolist(), strict=True))
+
+
+def _write_labels(
+    folders: Sequence[Path],
+    source: VideoSource,
+    results: Sequence[Result],
+    shares: Sequence[Mapping[str, float]],
+    wanted: Wanted,
+) -> None:
+    """Write label pictures, `classes.json` and arrays of labels, each in the folder of its budget."""
+    for folder, result, own in zip(folders, results, shares, strict=True):
+        folder.mkdir(exist_ok=True)
+        if wanted.png:
+            write_label_pngs(folder / "labels", result.labels, result.classes, _stems(source, len(result.labels)))
+            write_classes(folder / "labels" / "classes.json", result.classes, own)
+        if wanted.npz:
+            np.savez_compressed(folder / "labels.npz", labels=result.labels, **_described(result.classes))
+
+
 def _write_overlays(
-    paths: Sequence[Path], source: VideoSource, results: Sequence[Result], advance: Callable[[int], None]
-) -> Strip:
+    folders: Sequence[Path],
+    source: VideoSource,
+    results: Sequence[Result],
+    shares: Sequence[Mapping[str, float]],
+    wanted: Wanted,
+    advance: Callable[[int], None],
+) -> Strip | None:
     """Write an overlay for each budget in one pass over the video. Returns the frames that `why.png` shows."""
     last = results[-1].labels
-    numbers = frames_shown(len(last))
-    kept = []
-    with ExitStack() as stack:
-        size = source.width, source.height
-        writers = [stack.enter_context(VideoWriter(path, size, source.rate)) for path in paths]
-        for t, frame in zip(range(len(last)), source, strict=False):
-            for writer, result in zip(writers, results, strict=True):
-                writer.write(blend(frame.pixels, result.labels[t], result.classes.colours))
+    numbers = frames_shown(len(last)) if wanted.why else []
+    size = source.width, source.height
+    if not wanted.overlay and not wanted.why:
+        advance(len(last))
+        return None
+    kept: dict[int, UInt8] = {}
+    drawn = overlay_size(size, len(last))
+    shown = pictures_ahead(source)
+    first = next(shown)
+    with ExitStack() as stack, one_thread_each():
+        overlays = []
+        for folder, result, own in zip(folders, results, shares, strict=True):
+            if wanted.overlay:
+                folder.mkdir(exist_ok=True)
+                legend = run_legend(result.classes, own, drawn)
+                writer = VideoWriter(folder / OVERLAY, drawn, source.rate, first.matrix)
+                tint = Tint(result.classes.colours, first.matrix, even(drawn), legend)
+                overlays.append(_Overlay(stack.enter_context(writer), tint, result.labels))
+        for t, picture in zip(range(len(last)), chain([first], shown), strict=False):
+            for overlay in overlays:
+                overlay.add(t, picture)
             if t in numbers:
-                kept.append(frame.pixels.copy())
+                kept[t] = rgb_of(picture, size)
             advance(1)
-    return Strip(numbers[: len(kept)], np.stack(kept), last[numbers[: len(kept)]])
+    return Strip(list(kept), np.stack(list(kept.values())), last[list(kept)]) if kept else None
+
+
+@dataclass(eq=False)
+class _Overlay:
+    """An overlay that is being written.
+
+    Attributes
+    ----------
+    writer : of the file
+    tint : of its classes
+    labels : (T, H, W)
+    """
+
+    writer: VideoWriter
+    tint: Tint
+    labels: UInt8
+
+    def add(self, t: int, picture: Picture) -> None:
+        """Write frame t."""
+        if t == 0 or not np.array_equal(self.labels[t], self.labels[t - 1]):
+            self.tint.choose(self.labels[t])
+        self.writer.write_picture(self.tint.apply(picture.frame), picture.time_s)
 
 
 def _stems(source: VideoSource, n_frames: int) -> tuple[str, ...] | None:

@@ -11,8 +11,9 @@ from budgetseg.app.spaces import FRAMES, REGIONS
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.errors import UsageError
+from budgetseg.video.core import Span
 
-__all__ = ["TRACE", "Trace", "read_trace", "write_trace"]
+__all__ = ["TRACE", "Trace", "read_trace", "span_of", "write_trace"]
 
 TRACE = "trace.json"
 FORMAT = 8
@@ -48,6 +49,12 @@ class Trace:
     def budgets(self) -> list[str]:
         """Names of the budgets, in rising order."""
         return [str(name) for name in self.settings["budgets"]]
+
+
+def span_of(trace: Trace) -> Span:
+    """The frames of the file that a run labelled; all of them for a run that does not say."""
+    start, end, stride = trace.settings.get("span", (0, None, 1))
+    return Span(int(start), None if end is None else int(end), int(stride))
 
 
 def write_trace(path: Path, trace: Trace) -> None:

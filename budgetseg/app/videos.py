@@ -8,10 +8,13 @@ from budgetseg.errors import VideoError
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource, list_images, open_video
 from budgetseg.video.container import Container
+from budgetseg.video.core import Span
 from budgetseg.video.images import natural_key
 
 __all__ = ["Split", "Task", "find_videos", "open_counted", "work_of"]
 
+WHOLE = Span()
+"""All frames of a video."""
 SUFFIXES = {
     f".{name}" for name in ("avi", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ts", "webm", "y4m")
 }
@@ -32,23 +35,25 @@ class Task:
     folder: Path
 
 
-def find_videos(paths: Sequence[Path], output: Path) -> list[Task]:
+def find_videos(paths: Sequence[Path], output: Path, span: Span | None = None) -> list[Task]:
     """The videos behind paths: files, folders of images (each is one video), and folders of videos.
 
-    Results of a single video go to `output` itself, those of several to folders of their names in it.
+    Of each, the frames of `span` are labelled; None for all. Results of a single video go to `output` itself, those of
+    several to folders of their names in it.
     """
     found = [path for given in paths for path in _videos_of(given)]
-    sources = [open_counted(path) for path in found]
+    sources = [open_counted(path, span or WHOLE) for path in found]
     if len(paths) == 1 and found == list(paths):
         return [Task(sources[0], output)]
     return [Task(source, output / name) for source, name in zip(sources, _names(found), strict=True)]
 
 
-def open_counted(path: str | Path) -> VideoSource:
+def open_counted(path: str | Path, span: Span = WHOLE) -> VideoSource:
     """Open a video and find its number of frames, by reading all of it if the container does not store the number."""
-    source = open_video(path)
+    source = open_video(path, start=span.start, end=span.end, stride=span.stride)
     if source.n_frames is not None or not isinstance(source.clip, Container):
         return source
+    span.check_begins(source.clip.count(), source.clip.path)
     return replace(source, clip=replace(source.clip, n_frames=source.clip.count()))
 
 

@@ -133,9 +133,10 @@ class _Drawing:
         """Pictures (H, W, 3) side by side, all at one width, below their captions."""
         style = self.style
         cells = []
+        height, width = pictures[0].shape[:2]  # windows may have been worked on at different sizes
+        size = style.width, max(1, round(height * style.width / width))
         for k, picture in enumerate(pictures):
-            height, width = picture.shape[:2]
-            size = style.width, max(1, round(height * style.width / width))
+            width = picture.shape[1]
             shrinks = width > style.width
             cell = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_NEAREST)
             border = (style.gap, style.gap)

@@ -180,6 +180,25 @@ def deadline(
     _print("deadline", rows if as_json else summarise(rows), as_json)
 
 
+@bench.command("wait")
+def wait(
+    data: Data = None,
+    model: Model = "camvid",
+    repeats: Annotated[int, typer.Option(min=1, help="Number of warm runs.")] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how long a user waits, all files written: at first use, and for five minutes of film, both at 1 s.
+
+    The first row labels ten seconds with empty caches: everything is compiled and timed. The others label a film of
+    640×360 afterwards. Every run is a program of its own. Column other_s is to start it, and to make room for labels.
+    """
+    from budgetseg.evaluation.bench_wait import bench_wait
+
+    with progress("bench wait", 1 + repeats, "runs") as advance:
+        rows = bench_wait(data or _usual_place("film"), model, repeats, advance)
+    _print("wait", rows, as_json)
+
+
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:
     from budgetseg.evaluation.environment import environment
 

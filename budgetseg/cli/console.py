@@ -10,7 +10,7 @@ import typer
 
 from budgetseg.timing.clock import Clock, WallClock
 
-__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "tell"]
+__all__ = ["Advance", "AsJson", "Rows", "print_json", "print_table", "progress", "say", "tell"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Rows = list[tuple[str, ...]]
@@ -27,7 +27,12 @@ def print_json(value: Any) -> None:
 def tell(what: str) -> None:
     """Print what takes time now, on a terminal only."""
     if sys.stderr.isatty():
-        typer.echo(f"{what} ...", err=True)
+        say(what)
+
+
+def say(what: str) -> None:
+    """Print what takes long now, on standard error, also where that is no terminal."""
+    typer.echo(f"{what} ...", err=True)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from budgetseg.cli.complete import one_of
-from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, tell
+from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
 from budgetseg.cli.options import Space, Threads, cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from budgetseg.app.model import LoadedModel
     from budgetseg.app.videos import Task
     from budgetseg.engine.request import Request
+    from budgetseg.video.core import Span
 
 __all__ = ["label"]
 
 DEFAULT_MODEL = "camvid"
+PRIOR_ONLY = 3
+"""Exit status where not one frame could be predicted."""
 STOPPING = "Ctrl-C: spending ends, and labels are written; press it again to leave without them"
 
 Videos = Annotated[
@@ -106,6 +109,25 @@ Why = Annotated[
     typer.Option("--why", help="Write why.npz and why.png: where each label comes from, and its confidence."),
 ]
 Npz = Annotated[bool, typer.Option("--npz", help="Also write labels.npz: all labels as one array.")]
+NoOverlay = Annotated[
+    bool, typer.Option("--no-overlay", help="Leave out overlay.mp4, which takes most of the time of writing.")
+]
+NoPng = Annotated[bool, typer.Option("--no-png", help="Leave out labels/; the report and the export need it.")]
+Start = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Number of the first frame to label, counted from 0.",
+        show_default="0; with --resume or --replay as in that run",
+    ),
+]
+End = Annotated[
+    int | None, typer.Option(min=1, help="Number of the frame to stop before.", show_default="to the last frame")
+]
+Stride = Annotated[
+    int | None,
+    typer.Option(min=1, help="Distance of the frames to label: 2 takes every second frame.", show_default="1"),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -133,6 +155,11 @@ def label(
     replay: Replay = None,
     why: Why = False,
     npz: Npz = False,
+    no_overlay: NoOverlay = False,
+    no_png: NoPng = False,
+    start: Start = None,
+    end: End = None,
+    stride: Stride = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
@@ -145,11 +172,15 @@ def label(
     The clock starts after the model is loaded, compiled and priced on this machine. It stops before files are written.
     Ctrl-C ends the spending and still writes complete labels; pressed twice, it ends the program.
 
+    The exit status is 0 if all went well, 2 for bad input, 3 if a budget was too short to predict a single frame (then
+    every pixel has the most frequent class), and 130 if Ctrl-C ended it, with the labels that there were by then.
+
     \b
     budgetseg label drive.mp4 --budget 10s -o out
     budgetseg label drive.mp4 --budget 2s,5s,10s --why -o out
     budgetseg label drive.mp4 --budget 20s --resume out
     budgetseg label drive.mp4 --replay out -o again
+    budgetseg label drive.mp4 --budget 10s --start 250 --end 500 -o out
     budgetseg label clips/ --budget 2m --model mymodel --json
     budgetseg label drive.mp4 --network big.onnx --network small.onnx --budget 10s
     """  # noqa: D301  # the parser keeps the lines after a real backspace
@@ -165,20 +196,22 @@ def label(
     if target_accuracy is not None:
         budget = _budget_for(model or DEFAULT_MODEL, target_accuracy, budget, replay)
         scope = "descriptors"
-    order = Order(videos, _request(budget, scope, seed, replay, why), resume, replay, output, Wanted(npz, why), space)
+    request = _request(budget, scope, seed, replay, why)
+    wanted = Wanted(npz, why, not no_overlay, not no_png)
+    order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
     tasks = order.tasks()  # all that can be refused is refused before the work
     tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
     if model is None and not networks:
         networks = _networks_of(order)
     name = None if networks else model or _model_of(order)
-    loaded = load(name, cores_for(threads), policy, select, ready, networks=networks)
+    loaded = load(name, cores_for(threads), policy, select, ready, networks=networks, tell=say)
     with ended_by_ctrl_c(STOPPING) as stopped:
         _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
 
 
 def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> None:
-    """Label all videos and print their ledgers; exit code 130 if Ctrl-C left some out."""
+    """Label all videos and print their ledgers; exit code 130 after Ctrl-C, 3 where nothing could be predicted."""
     done: list[Written] = []
     for written in job.run(order, tasks):
         if not as_json:
@@ -190,7 +223,32 @@ def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> 
         print_json({"ledgers": [ledger for written in done for ledger in written.ledgers]})
     if len(done) < len(tasks):
         typer.echo(f"{len(tasks) - len(done)} of {len(tasks)} videos were not started", err=True)
+    are_prior = [_say_prior(written) for written in done]
+    if job.stopped():
         raise typer.Exit(128 + signal.SIGINT)
+    if any(are_prior):
+        raise typer.Exit(PRIOR_ONLY)
+
+
+def _say_prior(done: "Written") -> bool:
+    """Say in plain words at which budgets nothing was predicted; whether there are any."""
+    names = [name for name, ledger in zip(done.budgets, done.ledgers, strict=True) if ledger["prior_only"]]
+    for name in names:
+        typer.echo(
+            f"'{done.folder}': {name} was too short to predict a single frame, so every pixel has the most frequent "
+            "class of training; give a larger --budget",
+            err=True,
+        )
+    return bool(names)
+
+
+def _span(start: int | None, end: int | None, stride: int | None) -> "Span | None":
+    """The frames that options ask for; None without any of these options."""
+    from budgetseg.video.core import Span
+
+    if start is end is stride is None:
+        return None
+    return Span(start or 0, end, stride or 1)
 
 
 def _budget_for(model: str, accuracy: float, budget: str | None, replay: Path | None) -> str:
@@ -250,6 +308,8 @@ def _print_understood(model: "LoadedModel") -> None:
 
 
 def _print_done(done: "Written") -> None:
+    from budgetseg.app.shares import found_classes
+
     last = done.ledgers[-1]
     stages: Rows = [(name, *_seconds(entry)) for name, entry in last["stages"].items()]
     print_table(("stage", "planned s", "spent s"), stages)
@@ -257,6 +317,8 @@ def _print_done(done: "Written") -> None:
     title = "network" if last["space"] == "frames" else "descriptor"
     print_table((title, "computed", "planned s", "spent s"), sources)
     print_table(("budget", "seconds", "spent s", "overrun s"), _budgets(done))
+    shares = last["class_shares"]
+    print_table(("class", "share"), [(name, f"{100 * shares[name]:.1f} %") for name in found_classes(shares)])
     for note in last["notes"]:
         typer.echo(f"Note: {note}")
     typer.echo(f"Labelled by {last['space']}.")

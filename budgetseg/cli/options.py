@@ -133,6 +133,8 @@ def _parse_budget(text: str) -> Budget:
     if match[2] in _UNITS:
         return Budget(amount * _UNITS[match[2]])
     share = amount / 100 if match[2] else amount
+    if share > 1 and not match[2]:
+        raise UsageError(f"budget must be a time with its unit. Got '{text}'; write {text}s; for example 500ms, 10s")
     if share > 1:
         raise UsageError(f"budget must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
     return Budget(share, is_share=True)

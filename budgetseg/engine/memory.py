@@ -4,6 +4,7 @@ import gc
 import math
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryFile
@@ -58,17 +59,27 @@ def room_for(
     """
     shape = (n_frames, *size)
     if math.prod(shape) <= most_bytes:
-        return np.empty(shape, np.uint8) if value is None else np.full(shape, value, np.uint8)
+        labels: UInt8 = np.empty(shape, np.uint8)
+        if value is not None:
+            _fill(labels, value)
+        return labels
     try:
         with TemporaryFile() as file:
             os.posix_fallocate(file.fileno(), 0, math.prod(shape))  # a disk that fills up later would end the program
-            labels: UInt8 = np.memmap(file, np.uint8, "r+", shape=shape)
+            labels = np.memmap(file, np.uint8, "r+", shape=shape)
     except OSError as error:
         needed = f"{math.prod(shape) / 1e9:.0f} GB"
         raise OutputError(f"no space for labels, {needed} ({error.strerror}); free some, or set TMPDIR") from None
     if value:
         labels[:] = value
     return labels
+
+
+def _fill(labels: UInt8, value: int) -> None:
+    """Set all labels; the first touch of memory takes long, and every core has a part of it."""
+    threads = os.cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda part: part.fill(value), np.array_split(labels, 8 * threads)))
 
 
 @contextmanager

@@ -8,12 +8,14 @@ import cv2
 import numpy as np
 
 from budgetseg.app.export.run import FinishedRun
+from budgetseg.app.overlay import OVERLAY, overlay_size, run_legend
 from budgetseg.app.spaces import FRAMES
+from budgetseg.errors import UsageError
 from budgetseg.report.areas import areas_of
 from budgetseg.report.arrays import picture
 from budgetseg.report.regions import regions_of
 from budgetseg.types import Float32, UInt8
-from budgetseg.video import open_video, read_index_png
+from budgetseg.video import VideoSource, open_video, read_index_png
 
 __all__ = ["player_of"]
 
@@ -39,7 +41,7 @@ def player_of(
         "n_frames": video.n_frames,
         "size": [video.width, video.height],
         "numbers": numbers,
-        "rate": open_video(run.place(run.budgets[-1]) / "overlay.mp4").rate / step,
+        "rate": _overlay(run, run.budgets[-1]).rate / step,
         "model": trace.model.name,
         "settings": dict(trace.settings),
         "classes": {"names": run.classes.names, "colours": run.classes.colours.tolist()},
@@ -57,22 +59,50 @@ def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Calla
     files = [run.label_files(name) for name in budgets]
     wanted = set(numbers)
     pictures = []
-    overlays = [open_video(run.place(name) / "overlay.mp4") for name in budgets]
+    overlays = [_overlay(run, name) for name in budgets]
+    legends = [_covered(run, name) for name in budgets]
     for number, frames in enumerate(zip(*overlays, strict=False)):
         if number not in wanted:
             continue
-        pairs = zip(frames, files, strict=True)
-        untinted = [_untinted(frame.pixels, label_files[number], run) for frame, label_files in pairs]
-        whole = np.mean(untinted, axis=0).astype(np.uint8)
-        pictures.append(picture(cv2.resize(whole, size[::-1], interpolation=cv2.INTER_AREA)))
+        untinted = [
+            _untinted(frame.pixels, label_files[number], run, legend)
+            for frame, label_files, legend in zip(frames, files, legends, strict=True)
+        ]
+        whole = np.mean(untinted, axis=0)
+        for legend in legends:
+            whole[legend] = untinted[-1][legend]
+        pictures.append(picture(cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)))
         advance(1)
     return pictures
 
 
-def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
-    """The frame (H, W, 3) under an overlay, which is half frame and half label colours."""
-    height, width = run.trace.video.height, run.trace.video.width  # an overlay may be a row or a column larger
+def _overlay(run: FinishedRun, budget: str) -> VideoSource:
+    """The overlay at a budget; UsageError if the run wrote none."""
+    path = run.place(budget) / OVERLAY
+    if not path.is_file():
+        raise UsageError(f"there is no '{path}', which the page takes its pictures from; label without --no-overlay")
+    return open_video(path)
+
+
+def _covered(run: FinishedRun, budget: str) -> tuple[slice, slice]:
+    """Rows and columns of the overlay at a budget that its legend covers; none for a run of the first version."""
+    video = run.trace.video
+    shares = run.ledger(budget).get("class_shares", {})
+    legend = run_legend(run.classes, shares, overlay_size((video.width, video.height), video.n_frames))
+    if legend is None:
+        return slice(0), slice(0)
+    height, width = legend.pixels.shape[:2]
+    return slice(legend.top, legend.top + height), slice(legend.left, legend.left + width)
+
+
+def _untinted(overlay: UInt8, labels: Path, run: FinishedRun, legend: tuple[slice, slice]) -> Float32:
+    """The frame (H, W, 3) under an overlay, which is half frame and half label colours; the legend is left as it is."""
+    video = run.trace.video
+    width, height = overlay_size((video.width, video.height), video.n_frames)
+    shown = overlay[:height, :width].astype(np.float32)  # an overlay may be a row or a column larger
+    found = cv2.resize(read_index_png(labels), (width, height), interpolation=cv2.INTER_NEAREST)
     colours = np.zeros((256, 3), np.float32)
     colours[: len(run.classes)] = run.classes.colours
-    frame = 2 * overlay[:height, :width].astype(np.float32) - colours[read_index_png(labels)]
+    frame = 2 * shown - colours[found]
+    frame[legend] = shown[legend]
     return np.asarray(frame.clip(0, 255))

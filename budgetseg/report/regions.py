@@ -31,20 +31,26 @@ class _Regions:
     ----------
     windows : what was known of each window
     starts : number of the first supervoxel of each window, and of the one for other frames
+    spans : frames of the video that each window covers
     """
 
     windows: Sequence[WindowMemory]
     starts: Int64
+    spans: Sequence[range]
 
-    def at(self, number: int, stride: int, size: Size) -> Int32:
-        """Regions of a frame of the video, (h, w), at the size that was labelled."""
-        worked = number // stride
-        for known, start in zip(self.windows, self.starts, strict=False):
+    @property
+    def size(self) -> Size:
+        """Height and width of the largest window: where time is short, later ones are worked on at a smaller size."""
+        return max((known.supervoxels.ids.shape[1:] for known in self.windows), default=(1, 1))
+
+    def at(self, number: int) -> Int32:
+        """Regions of a frame of the video, (h, w), at the size of the largest window."""
+        for known, start, span in zip(self.windows, self.starts, self.spans, strict=False):
             ids = known.supervoxels.ids
-            if worked < len(ids):
-                return np.asarray(ids[worked] + start, np.int32)
-            worked -= len(ids)
-        return np.full(size, self.starts[-1], np.int32)
+            if number in span:
+                worked = min((number - span.start) // _stride(span, known), len(ids) - 1)
+                return np.asarray(_resized(ids[worked], self.size) + start, np.int32)
+        return np.full(self.size, self.starts[-1], np.int32)
 
     def gathered(self, values: Sequence[NDArray[Any]], last: float = 0) -> NDArray[Any]:
         """The arrays of all windows as one, with a row `last` for the region of other frames."""
@@ -62,10 +68,10 @@ def regions_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str
     opinions, confidence : (1 or B, N, L) and (N,), as bytes
     n_windows : number of windows
     """
-    trace = run.trace
     windows = read_state(run.folder)
-    regions = _Regions(windows, np.cumsum([0, *(len(known.subsets) for known in windows)]))
-    maps = np.stack([regions.at(number, trace.plan.stride, trace.plan.size) for number in numbers])
+    starts = np.cumsum([0, *(len(known.subsets) for known in windows)])
+    regions = _Regions(windows, starts, _spans(run))
+    maps = np.stack([regions.at(number) for number in numbers])
     labels = _labels(run, maps, numbers, int(regions.starts[-1]) + 1)
     small = _within(maps, size)
     shown, ids = np.unique(small, return_inverse=True)
@@ -78,6 +84,30 @@ def regions_of(run: FinishedRun, numbers: Sequence[int], size: Size) -> dict[str
         "confidence": packed(_confidence(run, regions)[shown]),
         "n_windows": len(windows),
     }
+
+
+def _spans(run: FinishedRun) -> list[range]:
+    """Frames of the video that each window with supervoxels covers."""
+    spans = []
+    first = 0
+    for window in run.trace.windows:
+        if window.n_places:  # the state has no others
+            spans.append(range(first, first + window.n_frames))
+        first += window.n_frames
+    return spans
+
+
+def _stride(span: range, known: WindowMemory) -> int:
+    """Every how many frames of the video one of a window was worked on."""
+    return -(-len(span) // len(known.supervoxels.ids))
+
+
+def _resized(ids: Int32, size: Size) -> Int32:
+    """A map (h, w) at another size: each pixel is that of the middle of its area."""
+    if ids.shape == size:
+        return ids
+    rows, columns = ((2 * np.arange(n) + 1) * own // (2 * n) for n, own in zip(size, ids.shape, strict=True))
+    return np.asarray(ids[rows[:, None], columns])
 
 
 def _within(maps: Int32, size: Size) -> Int32:
@@ -110,24 +140,23 @@ def _labels(run: FinishedRun, maps: Int32, numbers: Sequence[int], n: int) -> UI
 
 def _extent(run: FinishedRun, regions: _Regions) -> Int32:
     """First and last frame of every region in the video, and its number of pixels in labelled frames, (N, 3)."""
-    stride = run.trace.plan.stride
-    start = 0
     found = []
-    for known in regions.windows:
+    for known, span in zip(regions.windows, regions.spans, strict=True):
         graph = known.supervoxels.graph
-        first, end = start + graph.boxes[:, 0], start + graph.boxes[:, 1]
-        found.append(np.stack([first * stride, end * stride - 1, graph.sizes], axis=1).astype(np.int32))
-        start += len(known.supervoxels.ids)
+        stride = _stride(span, known)
+        first = span.start + stride * graph.boxes[:, 0]
+        end = np.minimum(span.start + stride * graph.boxes[:, 1], span.stop)
+        found.append(np.stack([first, end - 1, graph.sizes], axis=1).astype(np.int32))
     last = run.trace.video.n_frames - 1
-    extent = np.concatenate([*found, np.array([[start * stride, last, 0]], np.int32)])
-    extent[:, :2] = np.minimum(extent[:, :2], last)
-    return extent
+    rest = min(regions.spans[-1].stop, last) if regions.spans else 0
+    return np.concatenate([*found, np.array([[rest, last, 0]], np.int32)])
 
 
 def _steps(run: FinishedRun, regions: _Regions, shown: Int32) -> dict[str, NDArray[Any]]:
     """Descriptors that were computed for the regions shown, in order, by column; `budget` is the first that has it."""
     found: list[tuple[int, int, int, float, float, float]] = []
-    for window, start in zip(run.trace.windows, regions.starts, strict=False):
+    labelled = [window for window in run.trace.windows if window.n_places]
+    for window, start in zip(labelled, regions.starts, strict=False):
         ends = [finish.n_events for finish in window.finishes]
         budgets = np.searchsorted(ends, np.arange(len(window.events)), side="right")
         found += [

@@ -67,6 +67,7 @@ class Container:
     n_frames : number of frames, if the file states it
     threads : decoding threads; None leaves the choice to libav
     first_pts : timestamp of the first frame; None if timestamps mean nothing (AVI has none)
+    times_s : presentation time of each frame of an AVI that leaves frames out, as webcams write it; else empty
     """
 
     path: Path
@@ -76,6 +77,7 @@ class Container:
     n_frames: int | None
     threads: int | None
     first_pts: int | None
+    times_s: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -102,11 +104,16 @@ class Container:
     def frames(self, span: Span) -> Iterator[Frame]:
         """Frames of `span`, in order; VideoError if the file is damaged before the end of the span."""
         reformatter = VideoReformatter()  # one for all frames: setting one up costs as much as converting a frame
+        for index, time_s, frame in self.stored(span):
+            yield Frame(index, time_s, upright_rgb(frame, reformatter))
+
+    def stored(self, span: Span) -> Iterator[tuple[int, float, VideoFrame]]:
+        """Number, time and picture of the frames of `span`, in order, as the file stores them: not turned upright."""
         n_seen = 0
         for index, frame in self._checked(span.start):
             n_seen = index + 1
             if span.keeps(index):
-                yield Frame(index, self._time_s(index, frame), upright_rgb(frame, reformatter))
+                yield index, self._time_s(index, frame), frame
             if span.ends_before(index + 1):  # checked before the next frame is decoded, which may be damaged
                 return
         span.check_begins(n_seen, self.path)
@@ -179,6 +186,8 @@ class Container:
             ) from error
 
     def _time_s(self, index: int, frame: VideoFrame) -> float:
+        if index < len(self.times_s):
+            return self.times_s[index]
         if self.first_pts is None or frame.pts is None or not frame.time_base:
             return index / self.rate
         return float((frame.pts - self.first_pts) * frame.time_base)
@@ -254,14 +263,17 @@ def open_container(path: Path, span: Span, threads: int | None = None) -> Contai
     with opened(path) as (container, stream):
         first = _first_frame(path, container, stream)
         turned = is_transposed(first)
+        times_s = _sparse_times_s(container, stream)
+        stated_rate = float(stream.average_rate or stream.guessed_rate or 25)
         return Container(
             path=path,
             size=(first.height, first.width) if turned else (first.width, first.height),
-            rate=float(stream.average_rate or stream.guessed_rate or 25),
+            rate=(len(times_s) - 1) / times_s[-1] if times_s else stated_rate,
             duration_s=_duration_s(container, stream),
-            n_frames=_stated_frames(container, stream),
+            n_frames=len(times_s) or _stated_frames(container, stream),
             threads=threads,
             first_pts=None if container.format.name == _AVI else first.pts,
+            times_s=times_s,
         )
 
 
@@ -290,6 +302,20 @@ def _stated_frames(container: InputContainer, stream: VideoStream) -> int | None
     if stream.frames == 0 or stream.frames != len(stream.index_entries):
         return None
     return sum(entry.size > 0 and not entry.is_discard for entry in stream.index_entries)
+
+
+def _sparse_times_s(container: InputContainer, stream: VideoStream) -> tuple[float, ...]:
+    """Time of each frame of an AVI that has fewer frames than its rate says; empty for every other file.
+
+    An AVI counts its frames at one rate, and repeats the last one where none is stored. Its index says where.
+    """
+    if container.format.name != _AVI or not stream.time_base:
+        return ()
+    counts = sorted(entry.timestamp for entry in stream.index_entries if entry.size > 0)
+    is_whole = len(counts) > 1 and counts[-1] + 1 >= stream.frames
+    if not is_whole or len(counts) == counts[-1] - counts[0] + 1:
+        return ()
+    return tuple(float((count - counts[0]) * stream.time_base) for count in counts)
 
 
 def _check_reaches(path: Path, span: Span, lacking: int) -> None:

@@ -1,5 +1,6 @@
 """Encode frames to a video file."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -20,11 +21,14 @@ from budgetseg.errors import VideoError
 from budgetseg.files import atomic_file
 from budgetseg.types import UInt8
 
-__all__ = ["VideoWriter"]
+__all__ = ["BT709", "VideoWriter", "converted", "even"]
+
+BT709 = 1
+"""The colour matrix of high-definition video, as streams number it."""
 
 _LOWEST_RATE = Fraction(1, 1001)  # frames per second; a time lapse with longer gaps plays faster than recorded
-_BT709 = 1  # number of the colour matrix in the stream
-_ENCODERS = {"libx264": {"crf": "22", "preset": "superfast"}, "mpeg4": {"qmin": "2", "qmax": "5"}}
+_ENCODERS = {"libx264": {"crf": "24", "preset": "ultrafast"}, "mpeg4": {"qmin": "2", "qmax": "5"}}
+_FINEST = {"libx264": 90_000, "mpeg4": 60_000}  # units of time in a second, about; MPEG-4 can count 65,535
 
 
 class VideoWriter:
@@ -37,7 +41,8 @@ class VideoWriter:
     ----------
     path : the suffix chooses the container; .mp4 plays everywhere
     size : width and height of the frames
-    rate : frames per second, 1/1001 at least
+    rate : frames per second, 1/1001 at least; the mean, where frames have times of their own
+    matrix : colour matrix of the pictures that `write_picture` gets
 
     Examples
     --------
@@ -45,10 +50,11 @@ class VideoWriter:
     ...     writer.write(frame)
     """
 
-    def __init__(self, path: str | Path, size: tuple[int, int], rate: float) -> None:
+    def __init__(self, path: str | Path, size: tuple[int, int], rate: float, matrix: int = BT709) -> None:
         self.path = Path(path)
         self.size = size
         self.rate = rate
+        self.matrix = matrix
         self.n_written = 0
 
     def __enter__(self) -> Self:
@@ -61,40 +67,66 @@ class VideoWriter:
     ) -> bool | None:
         return self._session.__exit__(kind, error, trace)
 
-    def write(self, frame: UInt8) -> None:
-        """Add one frame, (H, W, 3) uint8, RGB."""
+    def write(self, frame: UInt8, time_s: float | None = None) -> None:
+        """Add one frame, (H, W, 3) uint8, RGB. It is shown at `time_s`; None for one frame after the last."""
         width, height = self.size
         if frame.shape != (height, width, 3):
             raise VideoError(f"a frame of shape {frame.shape} does not fit a video of {width}x{height}; use one size")
-        picture = self._picture(frame)
-        picture.pts = self.n_written
-        picture.time_base = 1 / _fraction(self.rate)
+        self.write_picture(converted(frame, self._reformatter, self.matrix), time_s)
+
+    def write_picture(self, picture: VideoFrame, time_s: float | None = None) -> None:
+        """Add a picture with even sides, 4:2:0, in the colour matrix of this video. It may not be changed later."""
+        picture.pts = self._count_of(time_s)
+        picture.duration = self._per_frame
+        picture.time_base = self._unit_s
         self._container.mux(self._stream.encode(picture))
         self.n_written += 1
+        self._last = picture.pts
+
+    def _count_of(self, time_s: float | None) -> int:
+        """When a frame is shown, in units of time since the first frame; later than the frame before."""
+        if time_s is None:
+            return self._last + self._per_frame if self.n_written else 0
+        if self.n_written == 0:
+            self._first_s = time_s
+            return 0
+        return max(round((time_s - self._first_s) / float(self._unit_s)), self._last + 1)
 
     @contextmanager
     def _encoding(self) -> Iterator[None]:
         """Open the file, let the block write it, and finish it; `atomic_file` removes it if anything fails."""
         with atomic_file(self.path) as part, _open(part) as self._container:
-            self._stream = _add_stream(self._container, self.size, self.rate)
+            name = next(name for name in _ENCODERS if _is_there(name))
+            rate = _fraction(self.rate)
+            self._per_frame = max(1, _FINEST[name] // rate.numerator)
+            self._unit_s = 1 / (rate * self._per_frame)
+            self._stream = _add_stream(self._container, name, self.size, rate, self.matrix)
+            self._stream.codec_context.time_base = self._unit_s
             self._reformatter = VideoReformatter()
+            self._last = 0
             yield
             if self.n_written == 0:
                 raise VideoError(f"no frame was written to '{self.path}'; a video needs at least one")
             self._container.mux(self._stream.encode())
 
-    def _picture(self, frame: UInt8) -> VideoFrame:
-        """The frame in the encoder's format: even sides, 4:2:0, in the colour space of the stream."""
-        height, width, _ = frame.shape
-        if height % 2 or width % 2:
-            frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), "edge")
-        return self._reformatter.reformat(
-            VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24"),
-            format="yuv420p",
-            dst_colorspace=Colorspace.ITU709,
-            dst_color_range=ColorRange.MPEG,
-            threads=1,
-        )
+
+def even(size: tuple[int, int]) -> tuple[int, int]:
+    """Width and height, each raised to an even number."""
+    return size[0] + size[0] % 2, size[1] + size[1] % 2
+
+
+def converted(frame: UInt8, reformatter: VideoReformatter, matrix: int = BT709) -> VideoFrame:
+    """A frame (H, W, 3) in the format of an encoder: even sides, 4:2:0, in a colour matrix."""
+    height, width, _ = frame.shape
+    if height % 2 or width % 2:
+        frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), "edge")
+    return reformatter.reformat(
+        VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24"),
+        format="yuv420p",
+        dst_colorspace=Colorspace.ITU709 if matrix == BT709 else Colorspace.ITU601,
+        dst_color_range=ColorRange.MPEG,
+        threads=1,
+    )
 
 
 def _open(path: Path) -> OutputContainer:
@@ -107,14 +139,15 @@ def _open(path: Path) -> OutputContainer:
         raise VideoError(f"cannot write a video named '*{path.suffix}'; name it .mp4") from error
 
 
-def _add_stream(container: OutputContainer, size: tuple[int, int], rate: float) -> VideoStream:
-    name = next(name for name in _ENCODERS if _is_there(name))
-    stream = container.add_stream(name, rate=_fraction(rate), options=_ENCODERS[name])
+def _add_stream(
+    container: OutputContainer, name: str, size: tuple[int, int], rate: Fraction, matrix: int
+) -> VideoStream:
+    threads = max(1, (os.cpu_count() or 1) - 1)  # one core decodes, or makes the frames
+    stream = container.add_stream(name, rate=rate, options={**_ENCODERS[name], "threads": str(threads)})
     assert isinstance(stream, VideoStream)
-    stream.width = size[0] + size[0] % 2
-    stream.height = size[1] + size[1] % 2
+    stream.width, stream.height = even(size)
     stream.pix_fmt = "yuv420p"
-    stream.colorspace = stream.color_primaries = stream.color_trc = _BT709
+    stream.colorspace = stream.color_primaries = stream.color_trc = matrix
     stream.color_range = ColorRange.MPEG
     return stream
 

@@ -25,6 +25,7 @@ __all__ = [
     "is_one_to_one",
     "is_shown",
     "is_transposed",
+    "is_upright",
     "opened",
     "packets",
     "upright_rgb",
@@ -151,6 +152,12 @@ def is_transposed(frame: VideoFrame) -> bool:
     """Whether the frame is stored rotated by 90°, so that its width is the height on display."""
     matrix = _display_matrix(frame)
     return bool(abs(matrix[0, 1]) > abs(matrix[0, 0]))
+
+
+def is_upright(frame: VideoFrame) -> bool:
+    """Whether the frame is stored as it is displayed: neither rotated nor mirrored."""
+    (a, b), (c, d) = _display_matrix(frame)[:2, :2].tolist()
+    return bool(a > 0 and d > 0 and b == c == 0)
 
 
 def upright_rgb(frame: VideoFrame, reformatter: VideoReformatter) -> UInt8:

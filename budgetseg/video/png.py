@@ -15,7 +15,7 @@ import numpy as np
 from budgetseg.errors import VideoError
 from budgetseg.types import UInt8
 
-__all__ = ["decode_image", "is_whole_png", "read_index_png", "write_index_png"]
+__all__ = ["decode_image", "index_png", "is_whole_png", "read_index_png", "write_index_png"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">IIBBBBB")  # width, height, bit depth, colour type, compression, filter, interlace
@@ -26,12 +26,20 @@ _KINDS = {2: "RGB", 4: "grey with alpha", 6: "RGB with alpha"}
 
 def write_index_png(path: str | Path, indices: UInt8, palette: UInt8) -> None:
     """Write `indices` (H, W) uint8 as a palette PNG; `palette` is (up to 256, 3) uint8, RGB."""
+    Path(path).write_bytes(index_png(indices, palette))
+
+
+def index_png(indices: UInt8, palette: UInt8) -> bytes:
+    """The content of a palette PNG of `indices` (H, W) uint8; `palette` is (up to 256, 3) uint8, RGB."""
     height, width = indices.shape
     header = _HEADER.pack(width, height, 8, _PALETTE, 0, 0, 0)
-    rows = np.pad(indices, ((0, 0), (1, 0)))  # each row starts with its filter: 0, none
-    data = zlib.compress(rows.tobytes(), 3)  # labels have large uniform areas: higher levels cost time and save little
+    rows = np.zeros((height, width + 1), np.uint8)  # each row starts with its filter: 0, none
+    rows[:, 1:] = indices
+    # Labels are runs of one value: to look for other repetitions takes longer, and makes files larger.
+    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_RLE)
+    data = packer.compress(rows.tobytes()) + packer.flush()
     parts = [(b"IHDR", header), (b"PLTE", palette.tobytes()), (b"IDAT", data), (b"IEND", b"")]
-    Path(path).write_bytes(_SIGNATURE + b"".join(_chunk(kind, body) for kind, body in parts))
+    return _SIGNATURE + b"".join(_chunk(kind, body) for kind, body in parts)
 
 
 def read_index_png(path: str | Path) -> UInt8:

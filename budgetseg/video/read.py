@@ -15,7 +15,7 @@ from budgetseg.video.container import Container, open_container
 from budgetseg.video.core import Clip, Frame, Span
 from budgetseg.video.images import ImageFolder, open_folder
 
-__all__ = ["VideoSource", "open_video"]
+__all__ = ["VideoSource", "fitted", "open_video"]
 
 _LONGEST_SIDE = 16384  # pixels; twice that of 8K, and less than what image libraries reject
 
@@ -87,7 +87,7 @@ class VideoSource:
 
     def __iter__(self) -> Iterator[Frame]:
         for frame in self.clip.frames(self.span):
-            yield Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
+            yield Frame(frame.index, frame.time_s, fitted(frame.pixels, self.size))
 
     @property
     def can_skip(self) -> bool:
@@ -99,7 +99,7 @@ class VideoSource:
         if isinstance(self.clip, ImageFolder | ArrayClip):
             indices = [self.span.start + number * self.span.stride for number in numbers]
             for frame in self.clip.pick(indices):
-                yield Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
+                yield Frame(frame.index, frame.time_s, fitted(frame.pixels, self.size))
             return
         wanted = set(numbers)
         for number, frame in enumerate(islice(iter(self), max(wanted, default=-1) + 1)):
@@ -122,7 +122,7 @@ class VideoSource:
         first = self.span.start
         step = self.span.stride
         for frame in self.clip.pick_alone({first + number * step: pts for number, pts in times.items()}):
-            yield (frame.index - first) // step, Frame(frame.index, frame.time_s, _fit(frame.pixels, self.size))
+            yield (frame.index - first) // step, Frame(frame.index, frame.time_s, fitted(frame.pixels, self.size))
 
     def read(self) -> Video:
         """All frames in memory; VideoError if there is none."""
@@ -197,7 +197,7 @@ def _check_size(size: tuple[int, int] | None) -> None:
         raise VideoError(f"size must be {_LONGEST_SIDE} or less a side. Got {size}; for example (480, 360)")
 
 
-def _fit(pixels: UInt8, size: tuple[int, int]) -> UInt8:
+def fitted(pixels: UInt8, size: tuple[int, int]) -> UInt8:
     """`pixels` resized to `size`: averaged if it shrinks, interpolated if it grows."""
     height, width = pixels.shape[:2]
     if (width, height) == size:

@@ -13,11 +13,11 @@ from budgetseg.types import IGNORE, Classes, Int32, Labelling, UInt8, Video
 from budgetseg.video.draw import blend, mark_boundaries
 from budgetseg.video.encode import VideoWriter
 from budgetseg.video.images import list_images
-from budgetseg.video.png import read_index_png, write_index_png
+from budgetseg.video.png import index_png, read_index_png
 
 __all__ = ["read_label_pngs", "write_label_pngs", "write_overlay"]
 
-_TOGETHER = 256  # files that are written before errors are checked
+_TOGETHER = 32  # files that one thread writes before errors are checked
 
 
 def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems: Sequence[str] | None = None) -> None:
@@ -34,19 +34,37 @@ def write_label_pngs(folder: str | Path, labels: UInt8, classes: Classes, stems:
     _check_names(names, len(labels))
     palette = np.zeros((256, 3), np.uint8)
     palette[: len(classes)] = classes.colours
-    with atomic_folder(folder) as part, ThreadPoolExecutor(os.cpu_count()) as pool:
+    n_threads = os.cpu_count() or 1
+    with atomic_folder(folder) as part, ThreadPoolExecutor(n_threads) as pool:
         files = [part / f"{name}.png" for name in names]
-        for first in range(0, len(files), _TOGETHER):  # in parts, so that an error is raised soon
-            part_of = slice(first, first + _TOGETHER)
-            pairs = files[part_of], labels[part_of]
-            list(pool.map(lambda file, frame: _write_png(file, frame, palette, classes), *pairs))
+
+        def write(first: int) -> None:
+            piece = slice(first, first + _TOGETHER)
+            _write_pngs(files[piece], labels[piece], palette, classes)
+
+        step = n_threads * _TOGETHER
+        for first in range(0, len(files), step):  # in parts, so that an error is raised soon
+            list(pool.map(write, range(first, min(first + step, len(files)), _TOGETHER)))
 
 
-def _write_png(file: Path, indices: UInt8, palette: UInt8, classes: Classes) -> None:
+def _write_pngs(files: Sequence[Path], labels: UInt8, palette: UInt8, classes: Classes) -> None:
+    """Write frames one after the other; what equals its neighbour is encoded once."""
+    before: UInt8 | None = None
+    content = b""
+    for file, indices in zip(files, labels, strict=True):
+        if before is None or not np.array_equal(indices, before):
+            _check_classes(indices, classes)
+            content = index_png(indices, palette)
+        file.write_bytes(content)
+        before = indices
+
+
+def _check_classes(indices: UInt8, classes: Classes) -> None:
+    if indices.max(initial=0) < len(classes):
+        return
     beyond = indices[(indices >= len(classes)) & (indices != IGNORE)]
     if beyond.size:
         raise VideoError(f"label {beyond[0]} is none of the {len(classes)} classes; check the class list")
-    write_index_png(file, indices, palette)
 
 
 def read_label_pngs(folder: str | Path) -> UInt8:

@@ -22,7 +22,7 @@ def test_what_is_compiled_already_is_not_again(monkeypatch: pytest.MonkeyPatch) 
 def test_where_nothing_is_compiled_another_process_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"from pathlib import Path; Path({str(tmp_path / 'done')!r}).touch()"
     begin = subprocess.Popen
-    monkeypatch.setattr(ahead, "_is_compiled", lambda: False)
+    monkeypatch.setattr(ahead, "is_compiled", lambda _: False)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr("budgetseg.app.ahead.subprocess.Popen", lambda *_, **__: begin([sys.executable, "-c", code]))
     with ahead.compiled_ahead():

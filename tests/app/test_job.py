@@ -124,6 +124,8 @@ def test_the_ledger_names_space_stages_sources_video_and_model(
         "next_s",
         "notes",
         "overrun_s",
+        "prior_only",
+        "class_shares",
         "video",
         "model",
         "resumed",
@@ -165,7 +167,7 @@ def test_label_files_are_named_after_images(written: Carry, tmp_path: Path) -> N
     for name in ("left-2", "left-10"):
         cv2.imwrite(str(frames / f"{name}.jpg"), np.full((48, 64, 3), 99, np.uint8))
     written(frames, output=tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out" / "labels").iterdir()) == ["left-10.png", "left-2.png"]
+    assert sorted(path.name for path in (tmp_path / "out" / "labels").glob("*.png")) == ["left-10.png", "left-2.png"]
 
 
 def test_every_budget_gets_a_folder_and_more_is_done_in_later_ones(

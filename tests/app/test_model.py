@@ -105,7 +105,7 @@ def test_a_model_with_a_network_labels_frames_unless_something_asks_for_regions(
 def test_regions_are_there_on_request_also_by_the_name_of_the_first_version(
     seeing: LoadedModel, street: Path, options: dict[str, str]
 ) -> None:
-    result = seeing.label(street, budget_s=2, **options)  # type: ignore[arg-type]
+    result = seeing.label(street, budget_s=2, **options)  # type: ignore[call-overload]
     assert result.space == "regions"
     assert "supervoxels" in result.ledger.stages
 
@@ -251,8 +251,8 @@ def test_the_package_loads_models_by_their_folder(
     monkeypatch.setattr(module, "LoadedModel", record)
     model = budgetseg.load(model_folder, threads=2, select="large", policy="static", space="regions")
     budgetseg.load(model_folder, threads=1, engine="frames")
-    assert asked[0] == (2, "static", "large", "regions", loaded.mark)
-    assert asked[1] == (1, None, None, "frames", loaded.mark)
+    assert asked[0][:5] == (2, "static", "large", "regions", loaded.mark)
+    assert asked[1][:5] == (1, None, None, "frames", loaded.mark)
     assert model.classes.names == loaded.classes.names
 
 

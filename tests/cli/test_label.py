@@ -50,7 +50,8 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*words: object) -> str:
     result = CliRunner().invoke(app, ["label", *map(str, words)])
-    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    assert result.exit_code == 0, result.output
+    assert all(line.endswith(" ...") for line in result.stderr.splitlines()), result.stderr
     return result.stdout
 
 
@@ -59,7 +60,7 @@ def test_the_help_teaches_the_command() -> None:
     text = " ".join(result.stdout.split())
     options = (
         "--budget --scope --model --space --engine --select --policy --seed --threads --resume --replay --why --npz "
-        "--json --output"
+        "--json --output --no-overlay --no-png --start --end --stride"
     )
     assert all(option in text for option in options.split())
     assert "budgetseg label drive.mp4 --budget 10s -o out" in text
@@ -115,6 +116,7 @@ def test_programs_get_the_ledgers_alone_and_the_log_goes_elsewhere(street: Path,
     words = ["-v", "label", street, "--budget", "10%,inf", *options]
     result = CliRunner().invoke(app, list(map(str, words)))
     found, lines = json.loads(result.stdout), result.stderr.splitlines()
+    lines = [line for line in lines if not line.endswith(" ...")]
     for text in (f"from {model}", os.environ["BUDGETSEG_CACHE"], "ready after", "by regions within 10% inf", "plan: "):
         assert any(text in line for line in lines), text
     assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3} budgetseg\.", line) for line in lines)
@@ -165,6 +167,9 @@ def test_budgets_that_make_no_sense_are_one_line(
         (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
         (["--budget", "1s", "--replay", "nowhere"], "--replay takes no --budget"),
         (["--replay", "nowhere"], "'nowhere' holds no run"),
+        (["--budget", "1s", "--start", "99"], "none from start=99 on; choose a lower start"),
+        (["--budget", "1s", "--start", "5", "--end", "5"], "end must be after start. Got start=5, end=5"),
+        (["--budget", "5"], "write 5s; for example 500ms, 10s"),
     ],
 )
 def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
@@ -191,6 +196,34 @@ def test_videos_that_are_none_and_places_that_are_closed_are_refused_before_the_
         assert video in refused("label", tmp_path / video, "--budget", "1s", "-o", tmp_path / "out")
     assert "cannot write" in refused("label", street, "--budget", "1s", "-o", "/proc/nowhere/out")
     assert "cannot write" in refused("label", street, "--budget", "1s", "-o", tmp_path / "text.mp4")
+
+
+def test_a_budget_too_short_for_one_frame_has_an_exit_status_of_its_own(
+    street: Path, seeing: Path, tmp_path: Path
+) -> None:
+    words = ["label", street, "--model", seeing, "--budget", "1ms", "-o", tmp_path / "out", "--json"]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exit_code == 3, result.output
+    assert "0.001s was too short to predict a single frame, so every pixel has the most frequent" in result.stderr
+    (ledger,) = json.loads(result.stdout)["ledgers"]
+    assert ledger["prior_only"]
+    assert len(np.unique(read_label_pngs(tmp_path / "out" / "labels"))) == 1
+
+
+def test_the_classes_found_are_printed_most_first(street: Path, seeing: Path, tmp_path: Path) -> None:
+    lines = run(street, "--budget", "inf", "--model", seeing, "-o", tmp_path / "out").splitlines()
+    rows = lines[next(k for k, line in enumerate(lines) if line.split() == ["class", "share"]) + 1 :]
+    shares = [float(line.split()[-2]) for line in rows[: rows.index("")]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(100, abs=1)
+    assert min(shares) >= 0.1
+
+
+def test_a_part_of_a_video_and_files_are_chosen_by_options(street: Path, seeing: Path, tmp_path: Path) -> None:
+    words = ["--start", 2, "--end", 11, "--stride", 3, "--no-overlay", "--budget", "inf", "--model", seeing]
+    run(street, *words, "-o", tmp_path / "out")
+    assert read_label_pngs(tmp_path / "out" / "labels").shape[0] == 3
+    assert not (tmp_path / "out" / "overlay.mp4").exists()
 
 
 def _as_from_a_terminal() -> None:
@@ -225,8 +258,8 @@ def test_ctrl_c_ends_the_spending_and_still_writes_complete_labels(warm: list[ob
         wait_for(process, tmp_path, ".out.*", steady_s=0.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
-    assert process.returncode == 0, err
-    assert err.startswith("Ctrl-C: spending ends")
+    assert process.returncode == 130, err
+    assert "Ctrl-C: spending ends" in err
     (ledger,) = json.loads(out)["ledgers"]
     assert ledger["stopped"]
     assert ledger["work_left"]
@@ -239,7 +272,8 @@ def test_ctrl_c_twice_leaves_nothing(warm: list[object], tmp_path: Path) -> None
         wait_for(process, tmp_path, ".out.*", steady_s=0.1)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("Ctrl-C: spending ends")
+        while not process.stderr.readline().startswith("Ctrl-C: spending ends"):
+            assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
@@ -275,6 +309,6 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(street: Path, model: Path, t
     with begin(street, "--budget", "2s", "--model", model, "-o", tmp_path / "out", before=small_files) as process:
         _, err = process.communicate()
     assert process.returncode == 2, err
-    assert err.startswith("budgetseg: cannot write")
-    assert err.count("\n") == 1
+    assert err.splitlines()[-1].startswith("budgetseg: cannot write")
+    assert err.count("budgetseg: ") == 1
     assert not list(tmp_path.iterdir())

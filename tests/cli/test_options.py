@@ -38,6 +38,11 @@ def test_a_budget_is_a_time_a_share_or_without_end(text: str, budget: Budget) ->
     assert parse_budgets(text) == (budget,)
 
 
+def test_a_number_without_a_unit_is_shown_with_one() -> None:
+    with pytest.raises(UsageError, match=r"with its unit\. Got '5'; write 5s; "):
+        parse_budgets("5")
+
+
 def test_no_bound_goes_with_times_and_with_shares() -> None:
     assert parse_budgets("2s, 5s,inf") == (Budget(2), Budget(5), Budget(math.inf))
     assert parse_budgets("50%,inf") == (Budget(0.5, is_share=True), Budget(math.inf, is_share=True))

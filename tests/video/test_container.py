@@ -2,15 +2,17 @@
 
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
 from budgetseg.errors import VideoError
 from budgetseg.video import open_video
-from tests.video.clips import KINDS, N_FRAMES, RATE, Kind, assert_same, number_of, write_clip
+from tests.video.clips import KINDS, N_FRAMES, RATE, Kind, assert_same, number_of, numbered, write_clip
 
 MakeClip = Callable[[str], Path]
 
@@ -92,3 +94,38 @@ def test_in_a_real_clip_some_frames_decode_alone(data_root: Path) -> None:
     frames = dict(enumerate(islice(open_video(data_root / "clips" / "bikes.mp4"), 188)))
     assert_same(list(picked.values()), [frames[30], frames[187]])
     assert source.alone(lambda: True) == {}
+
+
+def write_sparse_avi(path: Path, counts: list[int], codec: str, rate: int = 25) -> None:
+    """An AVI of so many frames a second, of which only some are stored, as webcams write it."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=rate)
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height = 96, 64
+        stream.pix_fmt = "yuvj420p" if codec == "mjpeg" else "yuv420p"
+        stream.max_b_frames = 0
+        for k, count in enumerate(counts):
+            frame = av.VideoFrame.from_ndarray(numbered(k))
+            frame.pts, frame.time_base = count, Fraction(1, rate)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+
+
+@pytest.mark.parametrize("codec", ["mpeg4", "mjpeg"])
+def test_an_avi_that_leaves_frames_out_keeps_their_times(tmp_path: Path, codec: str) -> None:
+    counts = [12 * k + k % 2 for k in range(20)]
+    write_sparse_avi(tmp_path / "webcam.avi", counts, codec)
+    source = open_video(tmp_path / "webcam.avi")
+    frames = list(source)
+    assert [number_of(frame.pixels) for frame in frames] == list(range(20))
+    assert [frame.time_s for frame in frames] == pytest.approx(np.array(counts) / 25)
+    assert source.n_frames == source.count() == 20
+    assert source.rate == pytest.approx(19 / (counts[-1] / 25))
+    assert_same(list(open_video(tmp_path / "webcam.avi", start=7, stride=3)), frames[7::3])
+
+
+def test_an_avi_of_two_frames_a_second_has_that_rate(tmp_path: Path) -> None:
+    write_sparse_avi(tmp_path / "slow.avi", list(range(6)), "mpeg4", rate=2)
+    source = open_video(tmp_path / "slow.avi")
+    assert source.rate == 2
+    assert [frame.time_s for frame in source] == [0, 0.5, 1, 1.5, 2, 2.5]

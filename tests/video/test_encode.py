@@ -84,3 +84,21 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing_behind(tmp_path: Pat
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.iterdir())
+
+
+def test_frames_are_shown_at_the_times_that_they_are_given(tmp_path: Path) -> None:
+    times_s = np.cumsum([5.0, 0.04, 0.31, 0.02, 1.5, 0.1])
+    with VideoWriter(tmp_path / "v.mp4", (64, 48), 3.0) as writer:
+        for frame, time_s in zip(smooth_video(6).frames, times_s, strict=True):
+            writer.write(frame, time_s)
+    back = [frame.time_s for frame in open_video(tmp_path / "v.mp4")]
+    assert back == pytest.approx(times_s - times_s[0], abs=1e-3)
+
+
+def test_times_that_do_not_rise_are_made_to(tmp_path: Path) -> None:
+    with VideoWriter(tmp_path / "v.mp4", (64, 48), 25.0) as writer:
+        for frame, time_s in zip(smooth_video(4).frames, (0.0, 0.5, 0.5, 0.2), strict=True):
+            writer.write(frame, time_s)
+    back = [frame.time_s for frame in open_video(tmp_path / "v.mp4")]
+    assert len(back) == 4
+    assert back == sorted(back)

@@ -55,7 +55,10 @@ class FinishedRun:
 
     def label_files(self, budget: str) -> Sequence[Path]:
         """Paths of the label pictures at a budget, one for each frame, in order."""
-        files = list_images(self.place(budget) / "labels")
+        folder = self.place(budget) / "labels"
+        if not folder.is_dir():
+            raise UsageError(f"there are no label pictures in '{self.place(budget)}'; label without --no-png")
+        files = list_images(folder)
         if len(files) != self.trace.video.n_frames:
             raise UsageError(
                 f"'{self.place(budget) / 'labels'}' has {len(files)} label files for {self.trace.video.n_frames} "

@@ -30,6 +30,7 @@ class Options:
     read_s : by stride, seconds to read what is still to be read
     n_pairs : by stride, pairs of frames between which flow is still to be found
     distance : the mean distance between neighbouring frames along flow, as of `Timeline`
+    n_cuts : as far as frames were compared
     gains : by network, points by which it is better than the cheapest; see `Worth`
     scales : by carry, times as much as usual that it loses here; see `Worth`
     """
@@ -43,6 +44,7 @@ class Options:
     read_s: Mapping[int, float] = field(default_factory=dict)
     n_pairs: Mapping[int, int] = field(default_factory=dict)
     distance: float = 1.0
+    n_cuts: int = 0
     gains: Mapping[str, float] = field(default_factory=dict)
     scales: Mapping[str, float] = field(default_factory=dict)
 
@@ -72,6 +74,7 @@ def _plans(
             n_keys, cost_s = _most_keys(left_s - ready_s, n_read, options.have.get(network, 0), network, end)
             scale = options.scales.get(carry, 1.0)
             lost = loss(options.n_frames / n_keys, stride, carry, options.distance, settings.losses, scale)
+            lost += settings.losses.most * options.n_cuts * (stride - 1) / 4 / options.n_frames  # on the wrong side
             gain = options.gains.get(network, 0.0)
             if n_keys == n_read:
                 gain += _more(options, network, n_read, left_s - ready_s - cost_s, costs)

@@ -20,7 +20,7 @@ class Losses:
     rate : lost for each unit of distance along flow from a frame to the nearest key frame
     copied : times as much is lost where labels are copied
     most : lost at most, by frames that have nothing in common with key frames but what such videos show
-    alone : lost where labels are copied, since nothing is fused
+    alone : lost where labels are copied, since nothing is fused. Mean over the videos of `python -m benchmarks.worth`
     edges : gained where labels follow edges
     skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them.
         `python -m benchmarks.carrying`
@@ -37,7 +37,7 @@ class Losses:
     rate: float = 0.8
     copied: float = 5.0
     most: float = 30.0
-    alone: float = 0.8
+    alone: float = 0.15
     edges: float = 0.3
     skipped: float = 0.08
     doubling: float = 1.1

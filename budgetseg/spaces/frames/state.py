@@ -268,6 +268,7 @@ class FrameState:
             {stride: decoding * footage.read_s(stride) for stride in strides} if decoding else {},
             {stride: footage.n_pairs(stride if decoding else None) for stride in strides},
             footage.step(),
+            len(footage.timeline(COPY).cuts),
             dict(zip(self.names, self.gains(), strict=True)),
             self.worth.scales(),
         )
