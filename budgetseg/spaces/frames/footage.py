@@ -56,6 +56,7 @@ class Footage:
         self._greys: dict[int, Float32] = {}
         self._timelines: dict[tuple[str, int], Timeline] = {}
         self._looked = 0
+        self._frame_s = 0.0  # that a frame took to read here
 
     @property
     def n_frames(self) -> int:
@@ -65,6 +66,26 @@ class Footage:
     def numbers(self) -> list[int]:
         """Numbers of the frames that were read, rising."""
         return sorted(self.frames)
+
+    def places(self) -> Sequence[int]:
+        """Numbers of the frames that may be asked about: those that were read, or all where any can be read alone."""
+        reader = self._window.reader
+        if reader.can_skip and reader.alone is None and self.frames:
+            return range(self.n_frames)
+        return self.numbers()
+
+    def fetch_s(self, number: int) -> float:
+        """Predicted seconds until a frame is there, 0 where it was read."""
+        reader = self._window.reader
+        price_s = self._space.prices.predict(reader.fetch_key, reader.work(1))
+        return 0.0 if number in self.frames else max(price_s, self._frame_s)
+
+    def alone_s(self) -> float:
+        """Predicted seconds to read any one frame; infinity where that cannot be."""
+        reader = self._window.reader
+        if not reader.can_skip or reader.alone is not None:
+            return np.inf
+        return max(reader.predict_s(self._space.prices, 1), self._frame_s)
 
     # Reading
 
@@ -158,6 +179,7 @@ class Footage:
                 break
         n_decoded = reader.n_decoded - n_before
         if n_decoded:
+            self._frame_s = (clock.now_s() - began_s) / n_decoded
             self._account.book("decode", reader.work(n_decoded), clock.now_s() - began_s, reader.key)
         is_late |= n < len(wanted) and clock.now_s() > until_s
         if is_late and not self._account.stopped():

@@ -31,6 +31,7 @@ class Options:
     n_pairs : by stride, pairs of frames between which flow is still to be found
     distance : the mean distance between neighbouring frames along flow, as of `Timeline`
     n_cuts : as far as frames were compared
+    fetch_s : seconds to read one more frame when it is asked about; infinity where that cannot be
     gains : by network, points by which it is better than the cheapest; see `Worth`
     scales : by carry, times as much as usual that it loses here; see `Worth`
     """
@@ -45,6 +46,7 @@ class Options:
     n_pairs: Mapping[int, int] = field(default_factory=dict)
     distance: float = 1.0
     n_cuts: int = 0
+    fetch_s: float = math.inf
     gains: Mapping[str, float] = field(default_factory=dict)
     scales: Mapping[str, float] = field(default_factory=dict)
 
@@ -72,11 +74,13 @@ def _plans(
         for network in options.networks:
             end = _End(options, costs, settings, margins, carry, edges * n_read)
             n_keys, cost_s = _most_keys(left_s - ready_s, n_read, options.have.get(network, 0), network, end)
+            if n_keys == n_read:
+                n_keys, cost_s = _with_others(left_s - ready_s, n_read, cost_s, network, end)
             scale = options.scales.get(carry, 1.0)
             lost = loss(options.n_frames / n_keys, stride, carry, options.distance, settings.losses, scale)
             lost += settings.losses.most * options.n_cuts * (stride - 1) / 4 / options.n_frames  # on the wrong side
             gain = options.gains.get(network, 0.0)
-            if n_keys == n_read:
+            if n_keys == options.n_frames:
                 gain += _more(options, network, n_read, left_s - ready_s - cost_s, costs)
             yield Plan(
                 options.n_frames,
@@ -89,6 +93,18 @@ def _plans(
                 cost_s=ready_s + cost_s,
                 score=gain - lost + edges * settings.losses.edges / stride,
             )
+
+
+def _with_others(left_s: float, n_read: int, cost_s: float, network: str, end: "_End") -> tuple[int, float]:
+    """Key frames and seconds, if frames that were not read are asked about too, as many as there is time for."""
+    options, costs = end.options, end.costs
+    n_others = options.n_frames - n_read
+    if not n_others or options.fetch_s == math.inf:
+        return n_read, cost_s
+    grown_s = end.seconds(options.n_frames) - end.seconds(n_read)  # the end takes longer with more key frames
+    each_s = (options.fetch_s + costs.network_s(network)) / costs.threads + grown_s / n_others
+    n_more = int(min(max(left_s - cost_s, 0.0) / max(each_s, 1e-9), n_others))
+    return n_read + n_more, cost_s + n_more * each_s
 
 
 def _more(options: Options, network: str, n_read: int, left_s: float, costs: FrameCosts) -> float:

@@ -1,6 +1,7 @@
 """Which network to ask about which frame next: key frames that cover what changes, then the frames between them."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from budgetseg.engine.plan import Plan
@@ -75,7 +76,10 @@ class Coverage:
         """
         left = state.networks_left()
         seen = sorted(set[int]().union(*(state.asked(k) for k in left)))
-        frame = next(fill(state.footage.numbers(), seen, state.timeline().positions), None)
+        positions = state.timeline().positions
+        read = state.footage.numbers()
+        new = chain(fill(read, seen, positions), fill(state.footage.places(), sorted({*seen, *read}), positions))
+        frame = next(new, None)
         if frame is None:
             return NOTHING
         cheaper = [Action(frame, k) for k in reversed(left) if k < network]
@@ -85,7 +89,7 @@ class Coverage:
         return Batch.of(fitting[:1], [state.price_s(action) for action in fitting[:1]])
 
     def _order(self, state: "FrameState", plan: Plan, left_s: float) -> Iterator[Action]:
-        """First what shows the worth of networks, then what was planned, the frames between, and dearer networks."""
+        """First what shows the worth of networks, then what was planned, other frames, and dearer networks."""
         read = state.footage.numbers()
         positions = state.timeline().positions
         left = state.networks_left()
@@ -98,22 +102,28 @@ class Coverage:
             keys = planned if network == first else []
             for frame in (*keys, *fill(read, sorted({*asked, *keys}), positions)):
                 yield Action(frame, network)
+            for frame in fill(state.footage.places(), sorted({*asked, *read}), positions):
+                yield Action(frame, network)
 
     def _probes(self, state: "FrameState", network: int, keys: Sequence[int], left_s: float) -> Iterator[Action]:
-        """Each network on one frame, where that costs little, and the planned one on the key frame next to it."""
+        """Each network on one frame, where that costs little, and the planned one on the key frame next to it.
+
+        That one shows what carrying loses, and the others what dearer networks add.
+        """
         left = state.networks_left()
         dearer = [k for k in left[1:] if not state.worth.is_compared(left[0], k)]
         asked = sorted(state.asked(left[0]))
-        if not dearer or not (asked or keys):
+        if not (asked or keys):
             return
         place = asked[0] if asked else keys[0]
         probes = [Action(place, k) for k in dearer]
         probes = [action for action in probes if state.price_s(action) <= state.probe_share * left_s]
         probes = [action for action in probes if action.source == network or state.would_choose(action.source, left_s)]
-        if not probes:
-            return
-        yield Action(place, left[0])
-        yield from probes
+        if probes:
+            yield Action(place, left[0])
+            yield from probes
+        elif place in keys:
+            yield Action(place, network)
         positions = state.timeline().positions
         others = [key for key in keys if key != place]
         if others:

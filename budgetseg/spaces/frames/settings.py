@@ -68,6 +68,7 @@ class FrameSettings:
     rehearsals : predictions that are fused and painted when they come in, so that the end is priced by this video
     rehearsal_share : share of the time that is left that this may take, each time
     trials : predictions that are compared with what is carried to their frames from others, in each window
+    trial_share : share of the time that is left that this may take, each time
     probe_share : share of the time that is left that a network may take on its first frame, to show what it is worth
     moved : cells by which such a prediction is moved against itself. With 4, fusing takes then about what it takes at
         the end (median over the videos of `bench deadline` and film)
@@ -86,6 +87,7 @@ class FrameSettings:
     search: float = 0.25
     rehearsals: int = 3
     rehearsal_share: float = 0.02
-    trials: int = 12
+    trials: int = 6
+    trial_share: float = 0.004
     probe_share: float = 0.15
     moved: float = 4.0

@@ -146,8 +146,8 @@ class FrameState:
         return action.source not in self._dropped and action.place not in self._asked[action.source]
 
     def price_s(self, action: Action) -> float:
-        """Predicted seconds of an action, on its thread."""
-        return self._costs.network_s(self.names[action.source])
+        """Predicted seconds of an action, on its thread; a frame that was not read is read for it."""
+        return self._costs.network_s(self.names[action.source]) + self.footage.fetch_s(action.place)
 
     @property
     def probe_share(self) -> float:
@@ -269,6 +269,7 @@ class FrameState:
             {stride: footage.n_pairs(stride if decoding else None) for stride in strides},
             footage.step(),
             len(footage.timeline(COPY).cuts),
+            footage.alone_s(),
             dict(zip(self.names, self.gains(), strict=True)),
             self.worth.scales(),
         )
@@ -315,7 +316,7 @@ class FrameState:
             missing[0] = LATE
         except Exception as error:  # a user's network may raise anything, and the run must go on
             missing[0] = f"failed ({type(error).__name__}: {error})"
-        clock.charge(float(batch.planned_s[0]))
+        clock.charge(self._costs.network_s(self.names[action.source]))
         return Outcome(values, np.array([clock.now_s() - began_s]), np.zeros(1), missing)
 
     def add(self, batch: Batch, outcome: Outcome) -> None:
@@ -373,7 +374,7 @@ class FrameState:
         """The key frame from which a prediction of this network would be carried to the frame, if that may be tried."""
         place, network = action
         settings = self._space.settings
-        if len(self.networks_left()) < 2 or self._n_trials >= settings.trials or place not in self.footage.frames:
+        if self._n_trials >= settings.trials or place not in self.footage.frames:
             return None
         if self.plan.carry == FLOW and self.footage.n_pairs():
             return None
@@ -383,7 +384,7 @@ class FrameState:
         key = min(others, key=lambda t: timeline.distance(t, place), default=None)
         if key is None:
             return None
-        most_s = settings.rehearsal_share * (self._end_s - self._account.clock.now_s())
+        most_s = settings.trial_share * (self._end_s - self._account.clock.now_s())
         return key if self._costs.fuse_s(abs(key - place) + 1) * self.threads <= most_s else None
 
     def _carried(self, network: int, key: int, place: int) -> UInt8:
@@ -421,7 +422,7 @@ class FrameState:
         left, frames = self.networks_left(), self.footage.frames
         if not left or not frames:
             return 0.0
-        is_done = frames.keys() <= self.predictions[left[-1]].keys()
+        is_done = all(place in self.predictions[left[-1]] for place in self.footage.places())
         if is_done and self._window.reader.alone is None:
             return 0.0
         return self.margins.action * min(self._costs.network_s(self.names[k]) for k in left)

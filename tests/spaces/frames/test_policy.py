@@ -93,6 +93,16 @@ def test_every_beginning_is_spread(n: int) -> None:
     assert np.diff([-N // (2 * n), *places, N + N // (2 * n)]).max() <= 2 * N / n + 1
 
 
+def test_frames_that_were_not_read_are_asked_about_where_time_is_left_and_cost_their_reading() -> None:
+    state = open_state(space_of(FRAMES, names=("small",)), slides(FRAMES))
+    state.footage.read_again(range(0, N, 2))
+    assert state.price_s(Action(2, SMALL)) == SECONDS["small"]
+    assert state.price_s(Action(1, SMALL)) == pytest.approx(SECONDS["small"] + SECONDS["decode"])
+    places = [action.place for action in asked(state, np.inf)]
+    assert set(places[: N // 2]) == set(range(0, N, 2))
+    assert set(places[N // 2 :]) == set(range(1, N, 2))
+
+
 def test_an_action_is_planned_with_the_price_of_its_network() -> None:
     batch = read_state().choose(10.0)
     (action,) = batch.actions

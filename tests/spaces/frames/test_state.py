@@ -252,6 +252,7 @@ def test_the_price_of_a_network_follows_what_it_took() -> None:
 def test_one_that_was_cut_off_costs_at_least_what_it_took(spent_s: float, is_dearer: bool) -> None:
     prices = quiet_prices(rates_of())
     state = open_state(space_of(FRAMES, prices=prices), slides(FRAMES))
+    state.prepare(np.inf, np.inf)
     state.add(batch_of(0, SMALL), Outcome(None, np.array([spent_s]), np.zeros(1), {0: LATE}))
     assert (state.price_s(Action(0, SMALL)) > SECONDS["small"]) == is_dearer
     assert state.price_s(Action(0, SMALL)) < 0.04
@@ -260,6 +261,7 @@ def test_one_that_was_cut_off_costs_at_least_what_it_took(spent_s: float, is_dea
 def test_nothing_is_learned_from_one_that_failed() -> None:
     prices = quiet_prices(rates_of())
     state = open_state(space_of(FRAMES, prices=prices), slides(FRAMES))
+    state.prepare(np.inf, np.inf)
     state.add(batch_of(0, SMALL), Outcome(None, np.array([3.0]), np.zeros(1), {0: "failed"}))
     assert state.price_s(Action(0, SMALL)) == SECONDS["small"]
 
