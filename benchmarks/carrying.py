@@ -39,21 +39,22 @@ def lost(table: Table, state: FrameState, keys: Sequence[int], every: UInt8) -> 
 
 def main(data: Path, seeds: Sequence[int]) -> None:
     """Print a row for each video, number of frames read and number of key frames."""
-    print("| video | frames apart when read | distance | key frames of 100 | flow | along edges | copied |")
-    print("|---|---|---|---|---|---|---|")
+    print("| video | frames apart when read | distance | plainly | key frames of 100 | flow | along edges | copied |")
+    print("|---|---|---|---|---|---|---|---|")
     for table in (*labelled_tables(data, "suny"), *film_tables(data, seeds), *labelled_tables(data, "camvid")):
         every = painted(table.answers[list(table.answers)[-1]], table.truth.shape[1:])
         for stride in STRIDES:
             state, numbers = opened(table, stride)
             timeline = state.timeline()
+            state.footage.look(np.inf)
+            plain = state.footage.timeline(COPY)
             for share in PER_HUNDRED:
                 n_keys = max(1, round(share * len(table.frames) / 100))
                 if n_keys <= len(numbers):
                     keys = [numbers[k] for k in medians(timeline.positions[numbers], n_keys)]
                     figures = " | ".join(f"{points:.1f}" for points in lost(table, state, keys, every))
-                    print(
-                        f"| {table.name} | {stride} | {stride * timeline.step:.1f} | {share} | {figures} |", flush=True
-                    )
+                    distances = f"{stride * timeline.step:.1f} | {stride * plain.step:.1f}"
+                    print(f"| {table.name} | {stride} | {distances} | {share} | {figures} |", flush=True)
 
 
 if __name__ == "__main__":

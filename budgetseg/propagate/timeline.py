@@ -34,13 +34,22 @@ class Timeline:
         shots = np.searchsorted(cuts, np.arange(len(positions)), side="right")
         return cls(np.asarray(positions, np.float64), shots.astype(np.int32))
 
+    @classmethod
+    def even(cls, n_frames: int, step: float) -> "Timeline":
+        """Frames that lie evenly, `step` from each other, in one shot."""
+        return cls(step * np.arange(n_frames, dtype=np.float64), np.zeros(n_frames, np.int32))
+
     def __len__(self) -> int:
         return len(self.positions)
 
     @property
     def step(self) -> float:
-        """The mean distance between neighbouring frames."""
-        return float(self.positions[-1] - self.positions[0]) / max(len(self) - 1, 1)
+        """The distance between neighbours of an even video in which key frames serve as well as they do here.
+
+        Key frames lie where frames change, so that a few large steps count less than in the mean: with steps s, it is
+        the square of the mean of √s.
+        """
+        return round(float(np.sqrt(np.diff(self.positions)).mean() ** 2), 9) if len(self) > 1 else 0.0
 
     @property
     def cuts(self) -> list[int]:
@@ -78,7 +87,9 @@ class Distances:
     ----------
     usual : change between neighbouring frames of usual film, which have a distance of 1; squares of changes add up
     least : distance between neighbouring frames that do not differ
-    cut : change from which on there is a cut: most of the contrast of a frame is not found in the frame before
+    cut : change from which on there may be a cut: most of the contrast of a frame is not found in the frame before
+    abrupt : times the median of smaller changes that a cut is, at least: frames far apart all differ, and are not all
+        cuts
     border : distance between the frames before and after a cut, and the largest between any neighbours
     usual_rate : frames a second of usual film, which tell the distance until frames have been compared
     even : whether all neighbours are taken to lie as far from each other as they do in the mean, with no cut anywhere:
@@ -88,6 +99,7 @@ class Distances:
     usual: float = 0.06
     least: float = 1.0
     cut: float = 0.6
+    abrupt: float = 2.0
     border: float = 40.0
     usual_rate: float = 12.0
     even: bool = False
@@ -95,6 +107,10 @@ class Distances:
     def by_rate(self, rate: float) -> float:
         """The distance between neighbouring frames, by frames a second alone."""
         return min(max(self.usual_rate / rate, 1.0), self.border)
+
+    def step(self, change: float, n_frames: int) -> float:
+        """The distance between two frames, `n_frames` from each other, between which so much changes."""
+        return min(max((change / self.usual) ** 2, self.least * n_frames), self.border)
 
     def timeline(self, n_frames: int, read: Sequence[int], changes: Sequence[float]) -> Timeline:
         """Positions of all frames of a window.
@@ -107,12 +123,14 @@ class Distances:
             taken to lie in the middle
         """
         change = np.asarray(changes, np.float64)
-        is_cut = change > self.cut
-        steps = np.clip((change / self.usual) ** 2, self.least * np.diff(read), self.border)
+        small = change[change <= self.cut]
+        usual = float(np.median(small)) if len(small) else 0.0
+        is_cut = change > max(self.cut, self.abrupt * usual)
+        gaps = np.diff(read)
+        steps = np.array([self.step(own, int(gap)) for own, gap in zip(changes, gaps, strict=True)])
         steps[is_cut] = self.border
         if self.even:
             counted = ~is_cut if not is_cut.all() else is_cut
-            gaps = np.diff(read)
             steps = gaps * (steps[counted].sum() / max(int(gaps[counted].sum()), 1))
             is_cut[:] = False
         known = np.concatenate([[0.0], np.cumsum(steps)])
@@ -123,10 +141,6 @@ class Distances:
         starts = [(a + b + 1) // 2 for a, b, cut in zip(read, read[1:], is_cut, strict=False) if cut]
         shots = np.searchsorted(starts, frames, side="right").astype(np.int32)
         return Timeline(np.round(positions - positions[0], 3), shots)
-
-    def unknown(self, n_frames: int, rate: float) -> Timeline:
-        """Positions of frames that were not compared: even, by the rate of the video."""
-        return Timeline(self.by_rate(rate) * np.arange(n_frames, dtype=np.float64), np.zeros(n_frames, np.int32))
 
 
 def change(later: Float32, earlier: Float32, step: Float32 | None = None) -> float:

@@ -69,7 +69,21 @@ def test_frames_without_contrast_have_not_changed() -> None:
 def test_before_there_are_frames_their_rate_tells() -> None:
     assert DISTANCES.by_rate(25) == DISTANCES.by_rate(15) == 1
     assert 5 < DISTANCES.by_rate(1) < DISTANCES.by_rate(0.5) < DISTANCES.by_rate(0.001) == DISTANCES.border
-    assert np.allclose(np.diff(DISTANCES.unknown(8, rate=1).positions), DISTANCES.by_rate(1))
+    assert np.allclose(np.diff(Timeline.even(8, DISTANCES.by_rate(1)).positions), DISTANCES.by_rate(1))
+
+
+def test_a_few_large_steps_count_less_than_in_the_mean() -> None:
+    calm = Timeline.even(101, 1.0)
+    uneven = Timeline.of([*range(50), *range(89, 140)], [])
+    assert calm.step == 1
+    assert 1 < uneven.step < 0.9 * (139 / 100)
+
+
+def test_frames_far_apart_are_not_all_cuts() -> None:
+    sparse = [0.55, 0.5, 0.65, 0.6, 0.7, 0.58, 0.62]
+    assert timeline_of(sparse).cuts == []
+    assert timeline_of([0.1, 0.2, 0.65, 0.1]).cuts == [3]
+    assert timeline_of([*sparse, 1.3]).cuts == [8]
 
 
 def test_the_more_has_changed_the_farther_frames_lie_from_each_other_within_bounds() -> None:
@@ -101,7 +115,9 @@ def test_positions_rise_from_zero_whatever_changes(changes: list[float], every: 
     assert found.positions[0] == 0
     assert (np.diff(found.positions) > 0).all()
     assert (np.diff(found.shots) >= 0).all()
-    assert len(found.cuts) == sum(share > DISTANCES.cut for share in changes)
+    small = [share for share in changes if share <= DISTANCES.cut]
+    usual = float(np.median(small)) if small else 0.0
+    assert len(found.cuts) == sum(share > max(DISTANCES.cut, DISTANCES.abrupt * usual) for share in changes)
 
 
 def test_a_cut_begins_a_shot_in_the_middle_of_what_was_not_read() -> None:

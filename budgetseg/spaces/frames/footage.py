@@ -10,7 +10,7 @@ from budgetseg.engine.plan import STRIDES
 from budgetseg.engine.threads import for_each
 from budgetseg.engine.window import Window
 from budgetseg.propagate.cells import grey_cells, reduced, step_flow
-from budgetseg.propagate.order import spread
+from budgetseg.propagate.order import key_frames, spread
 from budgetseg.propagate.timeline import Timeline, change
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
 from budgetseg.timing.ledger import Account
@@ -55,6 +55,8 @@ class Footage:
         self._small: dict[int, UInt8] = {}
         self._greys: dict[int, Float32] = {}
         self._timelines: dict[tuple[str, int], Timeline] = {}
+        self._probed: list[Pair] | None = None
+        self._is_read = False  # one frame in some stride; more than the pairs that were probed
         self._looked = 0
         self._frame_s = 0.0  # that a frame took to read here
 
@@ -69,10 +71,12 @@ class Footage:
 
     def places(self) -> Sequence[int]:
         """Numbers of the frames that may be asked about: those that were read, or all where any can be read alone."""
+        return (self.frames and self.places_to_read()) or self.numbers()
+
+    def places_to_read(self) -> Sequence[int]:
+        """Numbers of the frames that can be read in any order; none where all before them must be decoded."""
         reader = self._window.reader
-        if reader.can_skip and reader.alone is None and self.frames:
-            return range(self.n_frames)
-        return self.numbers()
+        return range(self.n_frames) if reader.can_skip and reader.alone is None else ()
 
     def fetch_s(self, number: int) -> float:
         """Predicted seconds until a frame is there, 0 where it was read."""
@@ -97,7 +101,7 @@ class Footage:
             return [max(1, self.n_frames // max(n, 1))]
         if not reader.can_skip:
             return STRIDES[:1]
-        return STRIDES if not self.frames else [finer for finer in STRIDES if stride % finer == 0]
+        return [finer for finer in STRIDES if stride % finer == 0] if self._is_read else STRIDES
 
     @property
     def is_sparse(self) -> bool:
@@ -119,6 +123,10 @@ class Footage:
         """Predicted seconds to read what is missing."""
         return self._window.reader.predict_s(self._space.prices, len(self.missing(stride)))
 
+    def n_read(self, strides: Sequence[int]) -> dict[int, int]:
+        """By stride, how many frames will have been read with it."""
+        return {stride: len(self.frames) + len(self.missing(stride)) for stride in strides}
+
     def read_every(self, stride: int, until_s: float, last_s: float) -> None:
         """Read one frame in `stride`, as long as there is time to label them.
 
@@ -126,11 +134,15 @@ class Footage:
         from then on that decode without others.
         """
         wanted = self.missing(stride)
+        self._is_read = True
         n_read, is_late = self._read_some(wanted, until_s, last_s)
         rest = range(max(self.read, default=-1) + 1, self.n_frames)
         if n_read < len(wanted) and not is_late:
             self.leave_out(rest, until_s)
-            self._read_some(self.missing(stride), until_s, last_s)
+            wanted = self.missing(stride)
+            n_read, is_late = self._read_some(wanted, until_s, last_s)
+        if is_late and not self._account.stopped():
+            self._account.ledger.note(f"reading took too long: {len(wanted) - n_read} frames were left out")
         if self._window.reader.alone is not None:
             self._account.ledger.note("no time to decode all frames: only frames that decode without others were read")
 
@@ -182,8 +194,6 @@ class Footage:
             self._frame_s = (clock.now_s() - began_s) / n_decoded
             self._account.book("decode", reader.work(n_decoded), clock.now_s() - began_s, reader.key)
         is_late |= n < len(wanted) and clock.now_s() > until_s
-        if is_late and not self._account.stopped():
-            self._account.ledger.note(f"reading took too long: {len(wanted) - n} frames were left out")
         return n, is_late
 
     def entry(self, end_s: float) -> int | None:
@@ -266,13 +276,16 @@ class Footage:
     # What has changed
 
     def timeline(self, carry: str) -> Timeline:
-        """Positions of all frames of the window, by what is known: change along flow, plain change, or the rate."""
+        """Positions of all frames of the window, by what is known: change along flow, plain change, or some pairs."""
         known_by = ""
         if self.frames and self._looked == len(self.frames):
             known_by = COPY
         if carry == FLOW and self.frames and not self.n_pairs():
             known_by = FLOW
-        at = known_by, len(self.frames) if known_by else 0
+        if not known_by:
+            step = self._usual_step(carry)
+            return Timeline.even(self.n_frames, step)
+        at = known_by, len(self.frames)
         if at not in self._timelines:
             self._timelines[at] = self._measure(known_by)
         return self._timelines[at]
@@ -281,8 +294,53 @@ class Footage:
         """The mean distance between neighbouring frames along flow, as far as it is known."""
         settings = self._space.settings
         if self._looked == len(self.frames) and self.n_pairs():
-            return max(settings.flow_share * self.timeline(COPY).step, settings.distances.least)
+            return max(self._flow_share() * self.timeline(COPY).step, settings.distances.least)
         return self.timeline(FLOW).step
+
+    def _flow_share(self) -> float:
+        """The distance between neighbours along flow, as a share of that without, by the pairs that were probed."""
+        if not self._probed:
+            return self._space.settings.flow_share
+        return self._usual_step(FLOW) / self._usual_step(COPY)
+
+    def _usual_step(self, carry: str) -> float:
+        """The mean distance between neighbours of the pairs that were probed; without any, by the rate of the video."""
+        distances = self._space.settings.distances
+        if not self._probed:
+            return distances.by_rate(self._rate)
+        steps = [distances.step(self._changes[carry, pair], pair[1] - pair[0]) for pair in self._probed]
+        return sum(steps) / sum(b - a for a, b in self._probed)
+
+    def probe(self, end_s: float) -> None:
+        """Compare a few pairs of neighbours plainly and along flow, before all of it is paid for.
+
+        That shows how much of what changes is motion that flow follows. Where frames can be read in any order, the
+        pairs are read; elsewhere they are of frames that were read. Nothing is done where it takes much of the time.
+        """
+        pairs = self._spread_pairs() if self._probed is None else []
+        missing = [t for pair in pairs for t in pair if t not in self.frames]
+        reader, settings = self._window.reader, self._space.settings
+        clock = self._account.clock
+        price_s = reader.predict_s(self._space.prices, len(missing)) + self._costs.flow_s(len(pairs))
+        price_s += self._costs.look_s(len(pairs))
+        until_s = clock.now_s() + settings.look_share * (end_s - clock.now_s())
+        if not pairs or clock.now_s() + price_s > until_s:
+            return
+        self._read_some(missing, until_s, until_s)
+        pairs = [pair for pair in pairs if pair[0] in self.frames and pair[1] in self.frames]
+        began_s = clock.now_s()
+        n_done = self._find_flows(pairs, until_s)
+        self._costs.book(self._account, "flow", n_done * self._costs.flow_work, clock.now_s() - began_s)
+        found = [pair for pair in pairs if pair in self._flows]
+        is_cut = [self._change(COPY, pair) > settings.distances.cut for pair in found]
+        self._probed = [pair for pair, cut in zip(found, is_cut, strict=True) if not cut]
+
+    def _spread_pairs(self) -> list[Pair]:
+        """A few pairs of neighbours, spread over the window."""
+        pairs = list(pairwise(self.numbers()))
+        if not self.frames and len(self.places_to_read()) > 1:
+            pairs = list(pairwise(self.places_to_read()))
+        return [pairs[k] for k in key_frames(len(pairs), min(self._space.settings.probes, len(pairs)))]
 
     def look(self, end_s: float) -> None:
         """Compare neighbouring frames as they are, which shows cuts; not where that takes much of the time left."""
@@ -301,8 +359,6 @@ class Footage:
 
     def _measure(self, carry: str) -> Timeline:
         settings, numbers = self._space.settings.distances, self.numbers()
-        if not carry:
-            return settings.unknown(self.n_frames, self._rate)
         changes = [self._change(carry, pair) for pair in pairwise(numbers)]
         return settings.timeline(self.n_frames, numbers, changes)
 

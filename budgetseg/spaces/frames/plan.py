@@ -12,7 +12,7 @@ from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
 from budgetseg.spaces.frames.settings import FrameSettings, Losses
 from budgetseg.timing.margins import Margins
 
-__all__ = ["Options", "choose", "loss", "loss_at"]
+__all__ = ["Options", "choose", "loss", "loss_at", "unread_loss"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,7 @@ class Options:
     strides : every how many frames one may be read
     carries : how predictions may come to other frames
     read_s : by stride, seconds to read what is still to be read
+    n_read : by stride, frames that are read then; where it is left out, one in `stride`
     n_pairs : by stride, pairs of frames between which flow is still to be found
     distance : the mean distance between neighbouring frames along flow, as of `Timeline`
     n_cuts : as far as frames were compared
@@ -43,6 +44,7 @@ class Options:
     strides: Sequence[int] = STRIDES
     carries: Sequence[str] = (FLOW, COPY)
     read_s: Mapping[int, float] = field(default_factory=dict)
+    n_read: Mapping[int, int] = field(default_factory=dict)
     n_pairs: Mapping[int, int] = field(default_factory=dict)
     distance: float = 1.0
     n_cuts: int = 0
@@ -66,7 +68,7 @@ def _plans(
     options: Options, left_s: float, costs: FrameCosts, settings: FrameSettings, margins: Margins
 ) -> Iterator[Plan]:
     for stride, carry, edges in product(options.strides, options.carries, (False, True)):
-        n_read = -(-options.n_frames // stride)
+        n_read = options.n_read.get(stride, -(-options.n_frames // stride))
         flow_s = costs.flow_s(options.n_pairs.get(stride, n_read - 1)) if carry == FLOW else 0.0
         ready_s = options.read_s.get(stride, 0.0) + flow_s
         if ready_s >= left_s and ready_s > 0:
@@ -74,11 +76,11 @@ def _plans(
         for network in options.networks:
             end = _End(options, costs, settings, margins, carry, edges * n_read)
             n_keys, cost_s = _most_keys(left_s - ready_s, n_read, options.have.get(network, 0), network, end)
-            if n_keys == n_read:
-                n_keys, cost_s = _with_others(left_s - ready_s, n_read, cost_s, network, end)
+            if n_keys >= n_read:
+                n_keys, cost_s = _with_others(left_s - ready_s, n_keys, cost_s, network, end)
             scale = options.scales.get(carry, 1.0)
-            lost = loss(options.n_frames / n_keys, stride, carry, options.distance, settings.losses, scale)
-            lost += settings.losses.most * options.n_cuts * (stride - 1) / 4 / options.n_frames  # on the wrong side
+            lost = loss(options.n_frames / n_keys, carry, options.distance, settings.losses, scale)
+            lost += unread_loss(options, stride, max(n_read, n_keys), carry, settings.losses)
             gain = options.gains.get(network, 0.0)
             if n_keys == options.n_frames:
                 gain += _more(options, network, n_read, left_s - ready_s - cost_s, costs)
@@ -95,16 +97,16 @@ def _plans(
             )
 
 
-def _with_others(left_s: float, n_read: int, cost_s: float, network: str, end: "_End") -> tuple[int, float]:
+def _with_others(left_s: float, n_keys: int, cost_s: float, network: str, end: "_End") -> tuple[int, float]:
     """Key frames and seconds, if frames that were not read are asked about too, as many as there is time for."""
     options, costs = end.options, end.costs
-    n_others = options.n_frames - n_read
-    if not n_others or options.fetch_s == math.inf:
-        return n_read, cost_s
-    grown_s = end.seconds(options.n_frames) - end.seconds(n_read)  # the end takes longer with more key frames
+    n_others = options.n_frames - n_keys
+    if n_others <= 0 or options.fetch_s == math.inf:
+        return n_keys, cost_s
+    grown_s = end.seconds(options.n_frames) - end.seconds(n_keys)  # the end takes longer with more key frames
     each_s = (options.fetch_s + costs.network_s(network)) / costs.threads + grown_s / n_others
     n_more = int(min(max(left_s - cost_s, 0.0) / max(each_s, 1e-9), n_others))
-    return n_read + n_more, cost_s + n_more * each_s
+    return n_keys + n_more, cost_s + n_more * each_s
 
 
 def _more(options: Options, network: str, n_read: int, left_s: float, costs: FrameCosts) -> float:
@@ -156,23 +158,32 @@ def _most_keys(left_s: float, n_read: int, have: int, network: str, end: _End) -
     return n_keys, cost_s(n_keys)
 
 
-def loss(frames_per_key: float, stride: int, carry: str, distance: float, losses: Losses, scale: float = 1.0) -> float:
-    """Points lost by frames that are no key frames, and by those not read.
+def unread_loss(options: Options, stride: int, n_seen: int, carry: str, losses: Losses) -> float:
+    """Points lost by frames that are neither read nor asked about, one in `stride` being read and `n_seen` either."""
+    share = 1 - n_seen / options.n_frames
+    if share <= 0:
+        return 0.0
+    each = 1 - math.exp(-((options.distance / losses.skipped_distance) ** 2))
+    skipped = losses.skipped * each if carry == FLOW else 0.0
+    crossed = options.n_cuts * stride / 4 / options.n_frames  # of these frames, those taken to be beyond a cut
+    return share * (skipped + losses.crossed * crossed)
+
+
+def loss(frames_per_key: float, carry: str, distance: float, losses: Losses, scale: float = 1.0) -> float:
+    """Points lost by frames that are no key frames.
 
     Parameters
     ----------
     frames_per_key : frames for each key frame, 1 where all are
-    stride : one frame in `stride` is read
     carry : how predictions come to other frames
     distance : between neighbouring frames
     losses : what distances cost
     scale : times as much as usual that carrying loses here
     """
-    mean = distance * (frames_per_key - 1 / frames_per_key) / 4  # from a frame to the nearest of even key frames
     most = 1 - 1 / frames_per_key  # key frames lose nothing
-    lost = scale * most * loss_at(mean / most, carry, losses) if most > 0 else 0.0
-    skipped = losses.skipped * distance * (stride - 1) if carry == FLOW else 0.0
-    return lost + skipped + (losses.alone if carry == COPY else 0.0)
+    nearest = most if frames_per_key < 2 else frames_per_key / 4  # frames to the nearest even key frame, in the mean
+    lost = scale * most * loss_at(distance * nearest / most, carry, losses) if most > 0 else 0.0
+    return lost + (losses.alone if carry == COPY else 0.0)
 
 
 def loss_at(distance: float, carry: str, losses: Losses) -> float:

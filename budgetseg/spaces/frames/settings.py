@@ -12,8 +12,8 @@ __all__ = ["FrameSettings", "Losses"]
 class Losses:
     """What plans believe: points of mean IoU, against the cheapest network on every frame.
 
-    From CamVid's and SUNY's training frames, by fold networks that have not seen them; `notebook/benchmarks.md`, key
-    frames. Rates are checked by `python benchmarks/alternate.py` on SUNY's training halves.
+    From CamVid's and SUNY's training frames and composites of them, by fold networks that have not seen them:
+    `python -m benchmarks.carrying`.
 
     Attributes
     ----------
@@ -22,8 +22,9 @@ class Losses:
     most : lost at most, by frames that have nothing in common with key frames but what such videos show
     alone : lost where labels are copied, since nothing is fused. Mean over the videos of `python -m benchmarks.worth`
     edges : gained where labels follow edges
-    skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them.
-        `python -m benchmarks.carrying`
+    skipped, skipped_distance : lost by frames that are not read, where flow is taken to be even between those that are:
+        at most, and the distance between neighbouring frames from which on two thirds of that are lost
+    crossed : lost by frames that are not read and are taken to lie on the other side of a cut
     doubling : gained with each doubling of a network's price, until networks were compared on the video at hand: the
         dearer it is, the better it is taken to be
     hope : points by which a network may be better than that: it is tried where it would be chosen then
@@ -35,11 +36,13 @@ class Losses:
     """
 
     rate: float = 0.8
-    copied: float = 5.0
+    copied: float = 2.4
     most: float = 30.0
     alone: float = 0.15
     edges: float = 0.3
-    skipped: float = 0.08
+    skipped: float = 5.5
+    skipped_distance: float = 4.5
+    crossed: float = 300.0
     doubling: float = 1.1
     hope: float = 5.0
     trust: float = 0.7
@@ -59,9 +62,10 @@ class FrameSettings:
     balance : each class counts its share of the training pixels to minus this: fusing costs rare and thin classes
     window_bytes : memory of a window, at most
     shortest_window : frames of a window, at least
-    flow_share : distance between neighbouring frames along flow, as a share of that without, until flow was found.
-        Median over training videos and film
-    look_share : share of the time that is left that comparing frames may take
+    flow_share : distance between neighbouring frames along flow, as a share of that without, where there was no time to
+        find it out. Median over training videos and film
+    probes : pairs of neighbours along which flow is found before anything is planned, in each window
+    look_share : share of the time that is left that comparing frames may take, and these pairs
     telling : share of a window that must be read before it is clear that there is no time to decode all of it
     clearly : times the time that is left that decoding must take then, before frames that need others are left out
     search : share of the time that is left in which a file is looked through for frames that need no others
@@ -81,6 +85,7 @@ class FrameSettings:
     window_bytes: int = 400_000_000
     shortest_window: int = 8
     flow_share: float = 0.3
+    probes: int = 3
     look_share: float = 0.1
     telling: float = 0.125
     clearly: float = 1.25

@@ -216,11 +216,14 @@ class FrameState:
         if not self._is_prepared:
             self._began_s = self._account.clock.now_s()
             self._is_prepared = True
+        if self.footage.places_to_read():
+            self.footage.probe(end_s)
         stride = self._stride(end_s, last_s)
         self.footage.read_every(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
         if not self.footage.frames:
             return False
         self.footage.look(end_s)
+        self.footage.probe(end_s)
         self.plan = replace(self.plan, stride=stride)
         may_refine = stride > 1 and self._window.reader.alone is None and not self.footage.missing(stride)
         finer = self._stride(end_s, last_s) if may_refine else stride
@@ -266,6 +269,7 @@ class FrameState:
             strides,
             (COPY,) if footage.is_sparse else (FLOW, COPY),
             {stride: decoding * footage.read_s(stride) for stride in strides} if decoding else {},
+            footage.n_read(strides) if decoding else {self.plan.stride: len(footage.frames)},
             {stride: footage.n_pairs(stride if decoding else None) for stride in strides},
             footage.step(),
             len(footage.timeline(COPY).cuts),

@@ -7,7 +7,7 @@ import pytest
 
 from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
-from budgetseg.spaces.frames.plan import Options, choose, loss
+from budgetseg.spaces.frames.plan import Options, choose, loss, unread_loss
 from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
@@ -137,9 +137,9 @@ def test_the_end_is_planned_with_its_margin() -> None:
 
 @pytest.mark.parametrize("scale", [0.2, 3.0])
 def test_what_carrying_loses_here_scales_what_is_lost_between_key_frames_alone(scale: float) -> None:
-    usual, here = (loss(4.0, 1, FLOW, 2.0, LOSSES, times) for times in (1.0, scale))
+    usual, here = (loss(4.0, FLOW, 2.0, LOSSES, times) for times in (1.0, scale))
     assert here == pytest.approx(scale * usual)
-    assert loss(1.0, 1, FLOW, 2.0, LOSSES, scale) == 0
+    assert loss(1.0, FLOW, 2.0, LOSSES, scale) == 0
 
 
 def test_a_network_that_is_no_better_here_is_not_planned_with() -> None:
@@ -159,7 +159,7 @@ def test_where_a_cheap_network_sees_all_the_time_that_is_left_goes_to_a_dear_one
 @pytest.mark.parametrize("carry", [FLOW, COPY])
 @pytest.mark.parametrize("distance", [1.0, 20.0])
 def test_more_key_frames_never_lose_more(carry: str, distance: float) -> None:
-    lost = [loss(N / n_keys, 1, carry, distance, LOSSES) for n_keys in range(1, N + 1)]
+    lost = [loss(N / n_keys, carry, distance, LOSSES) for n_keys in range(1, N + 1)]
     assert lost == sorted(lost, reverse=True)
     assert lost[-1] == pytest.approx(LOSSES.alone if carry == COPY else 0)
 
@@ -168,16 +168,30 @@ def test_more_key_frames_never_lose_more(carry: str, distance: float) -> None:
 @pytest.mark.parametrize("every", [2, 4, 100])
 def test_frames_that_have_nothing_in_common_lose_no_more_than_there_is_to_lose(carry: str, every: int) -> None:
     alone = LOSSES.alone if carry == COPY else 0.0
-    lost = [loss(every, 1, carry, distance, LOSSES) for distance in (1.0, 3.0, 10.0, 40.0, 1e6)]
+    lost = [loss(every, carry, distance, LOSSES) for distance in (1.0, 3.0, 10.0, 40.0, 1e6)]
     assert lost == sorted(lost)
     assert lost[-1] == pytest.approx(alone + LOSSES.most * (1 - 1 / every))
 
 
 def test_what_is_copied_is_the_same_however_many_frames_were_read() -> None:
-    assert loss(10, 1, COPY, 1.0, LOSSES) == loss(10, 5, COPY, 1.0, LOSSES)
-    assert loss(10, 1, FLOW, 1.0, LOSSES) < loss(10, 5, FLOW, 1.0, LOSSES)
+    half, fifth = (unread_loss(OPTIONS, stride, N // stride, COPY, LOSSES) for stride in (2, 5))
+    assert half == fifth == 0
+
+
+def test_frames_that_are_neither_read_nor_asked_about_lose_by_flow_that_is_even_between_others() -> None:
+    lost = [unread_loss(OPTIONS, stride, N // stride, FLOW, LOSSES) for stride in (1, 2, 5)]
+    assert 0 == lost[0] < lost[1] < lost[2] < LOSSES.skipped
+    assert unread_loss(OPTIONS, 5, N, FLOW, LOSSES) == 0
+    assert unread_loss(replace(OPTIONS, distance=20.0), 2, N // 2, FLOW, LOSSES) > 5 * lost[1]
+
+
+def test_where_there_are_cuts_frames_are_not_left_out_lightly() -> None:
+    cuts = replace(OPTIONS, n_cuts=5)
+    for carry in (FLOW, COPY):
+        lost = [unread_loss(cuts, stride, N // stride, carry, LOSSES) for stride in (1, 2, 5)]
+        assert 0 == lost[0] < 2 < lost[1] < lost[2]
 
 
 def test_at_the_same_distance_flow_loses_less_than_copying() -> None:
     for every in (1.5, 2.0, 6.0, 21.0):
-        assert loss(every, 1, FLOW, 1.0, LOSSES) < loss(every, 1, COPY, 1.0, LOSSES)
+        assert loss(every, FLOW, 1.0, LOSSES) < loss(every, COPY, 1.0, LOSSES)

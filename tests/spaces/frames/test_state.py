@@ -130,10 +130,12 @@ def test_no_flow_is_found_in_vain_at_another_budget(first_s: float) -> None:
 def test_where_finding_flow_took_so_long_that_there_is_no_time_to_fuse_labels_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    machine = Machine(SECONDS, {"flow": 7.2})
+    machine = Machine(SECONDS, {"flow": 9.5})
     work_takes_time(monkeypatch, machine)
-    state = open_state(space_of(FRAMES, machine), slides(FRAMES, machine), machine.clock)
-    assert state.prepare(0.12, 0.12)
+    space = space_of(FRAMES, machine)
+    surprised = replace(space, settings=replace(space.settings, probes=0))
+    state = open_state(surprised, slides(FRAMES, machine), machine.clock)
+    assert state.prepare(0.1, 0.1)
     assert machine.done["flow"] == len(state.footage.read) - 1
     assert state.plan.carry == COPY
 
@@ -161,7 +163,7 @@ def test_a_frame_that_was_not_read_moves_like_its_neighbours_and_beyond_the_ends
 
 def test_distances_follow_from_the_rate_until_frames_were_compared() -> None:
     state = open_state(space_of(FRAMES), slides(FRAMES, rate=1.0))
-    assert state.footage.step() == state._space.settings.distances.by_rate(1.0) > 5
+    assert state.footage.step() == pytest.approx(state._space.settings.distances.by_rate(1.0))
     state.prepare(np.inf, np.inf)
     assert state.footage.step() < 1.5  # a street at 25 frames a second, whatever the file says
 
