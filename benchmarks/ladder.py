@@ -5,7 +5,7 @@ Usage: python benchmarks/ladder.py COMMAND …
     prepare DATA FOLDER               sets and weights, below 64 MB a call, from the folder with camvid/ and suny/
     run PLAN FOLDER OUT [SCALE]       the jobs of a plan; OUT/results.json and archives of checkpoints are kept up to
                                       date, so that a run that is cut off loses little. SCALE: of all seconds
-    export FOLDER OUT TO              checkpoints as ONNX files, calibrated on what was left out
+    export FOLDER OUT DATA TO         checkpoints as ONNX files with their card, calibrated on what was left out
     time                              milliseconds of the shapes against the bundled small network, in alternation
 
 `notebook/ladder.md` has the plan. `run` needs PyTorch, NumPy, safetensors and Pillow.
@@ -120,6 +120,7 @@ def recipe_of(job: Job, device: str) -> NetworkRecipe:
         cameras=LADDER.cameras if job.cameras else None,
         distil=1.0 if job.teachers else 0.0,
         teacher_mirrors=True,
+        channels_last=job.channels_last,
         teacher_zooms=(0.75, 1.0),
     )
 
@@ -140,6 +141,7 @@ def network_of(job: Job, folder: Path, n_labels: int) -> nn.Module:
 def run_job(job: Job, folder: Path, out: Path) -> None:
     """Train and measure one network: OUT/NAME.safetensors and OUT/NAME.json."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.backends.cudnn.benchmark = True  # all batches have one size
     found = read_set(folder / f"{job.data}.npz")
     held = found.left_out(job.left_out)
     teaching = Teaching([_teacher(name, folder, found.n_labels, device) for name in job.teachers])
@@ -266,28 +268,50 @@ def _line(row: dict[str, Any]) -> str:
     return f"{row['name']}: {row['steps']} steps, {figures}, {row.get('gpu_gb', 0):.1f} GB"
 
 
-def export(folder: Path, out: Path, to: Path) -> None:
-    """Checkpoints of archives in OUT as ONNX files TO/ARCHIVE/[fold-K/]ARCHIVE.onnx, for frames as published.
+def export(folder: Path, out: Path, data: Path, to: Path) -> None:
+    """Checkpoints of archives in OUT as TO/DATASET/[fold-K/]NAME.onnx, for frames as published, with networks.json.
 
     A network that left a fold out has the temperature of that fold; one of all frames has the mean of all measured
     temperatures of its shape, in OUT/results*.json.
     """
     rows = [row for path in sorted(out.glob("results*.json")) for row in json.loads(path.read_text())]
+    rungs: dict[str, list[Rung]] = {}
     for archive in sorted(out.glob("*.tar")):
         with tarfile.open(archive) as tar, tempfile.TemporaryDirectory() as place:
             tar.extractall(place, filter="data")
             for path in sorted(Path(place).glob("*.safetensors")):
                 row = next(row for row in rows if row["name"] == path.stem)
-                fold = row["left_out"] if row["left_out"].startswith("fold-") else ""
-                _export_one(path, row, _temperature(row, rows), folder, to / archive.stem / fold / archive.stem)
+                fold = row["left_out"]
+                if fold and not fold.startswith("fold-"):
+                    continue
+                dataset = row["data"].split("_")[0]
+                _export_one(path, row, _temperature(row, rows), folder, to / dataset / fold / f"{row['network']}.onnx")
+                if not fold:
+                    rung = Rung(row["network"], row["shape"], row["zoom"] / row["published"])
+                    rungs.setdefault(dataset, []).append(rung)
+    for dataset, own in rungs.items():
+        write_card(dataset, data, replace(LADDER, rungs=tuple(own), device="cuda"), to / dataset)
+
+
+def write_card(dataset: str, data: Path, recipe: NetworkRecipe, to: Path) -> None:
+    """Write networks.json beside networks: their classes, the recipe, and the frames that they have seen."""
+    from budgetseg.datasets import open_dataset
+    from budgetseg.networks.fit import footage_of, network_card
+    from budgetseg.networks.folds import frame_folds
+    from budgetseg.networks.seen import CARD
+
+    source = open_dataset(dataset, data / dataset)
+    footage = footage_of(source.videos("train"))
+    folds = frame_folds([video.labels for video in footage], 4)
+    with atomic_file(to / CARD) as part:
+        part.write_text(json.dumps(network_card(footage, source.classes, recipe, folds), indent=2) + "\n")
 
 
 def _temperature(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> float:
     if "temperature" in row:
         return float(row["temperature"])
     like = [own["temperature"] for own in rows if own["shape"] == row["shape"] and "temperature" in own]
-    like = [own for own in like if own] or [1.0]
-    return float(np.exp(np.mean(np.log(like))))
+    return float(np.exp(np.mean(np.log(like or [1.0]))))
 
 
 def _export_one(path: Path, row: dict[str, Any], temperature: float, folder: Path, target: Path) -> None:
@@ -297,8 +321,8 @@ def _export_one(path: Path, row: dict[str, Any], temperature: float, folder: Pat
     network = build(row["shape"], found.n_labels, published=False)
     load_checkpoint(path, {"network": network})
     size = input_size((found.frames.shape[2], found.frames.shape[1]), row["zoom"])
-    export_onnx(network.eval(), target.with_suffix(".onnx"), size, temperature)
-    print(f"{target.with_suffix('.onnx')}: {size[0]}x{size[1]}, temperature {temperature:.3f}")
+    export_onnx(network.eval(), target, size, temperature)
+    print(f"{target}: {size[0]}x{size[1]}, temperature {temperature:.3f}")
 
 
 def measure_times(n_rounds: int = 10) -> None:
@@ -346,7 +370,7 @@ def main(command: str, *words: str) -> None:
         fields = json.loads(words[2])
         run_job(Job(**{**fields, "teachers": tuple(fields["teachers"])}), places[0], places[1])
     elif command == "export":
-        export(places[0], places[1], places[2])
+        export(places[0], places[1], places[2], places[3])
     elif command == "time":
         measure_times()
     else:

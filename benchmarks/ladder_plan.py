@@ -20,8 +20,10 @@ class Job:
     seed : of all random choices
     cameras : whether frames are changed as other cameras would
     teachers : checkpoints to learn from, by the names of their jobs
+    network : name of its exported file
     kept : name of the archive that its checkpoint goes into; empty if it is not kept
     batch : frames in a batch
+    channels_last : whether the channels of a pixel lie together in memory
     published : sides of the published frames, on which it is measured, over those of the frames of the set
     """
 
@@ -34,8 +36,10 @@ class Job:
     seed: int = 0
     cameras: bool = True
     teachers: tuple[str, ...] = ()
+    network: str = "dcnn"
     kept: str = ""
     batch: int = 16
+    channels_last: bool = True
     published: float = 1.0
 
 
@@ -56,7 +60,13 @@ def _middle(name: str, seconds: float, left_out: str = "0006R0") -> Job:
 
 
 def _large(name: str, shape: str, seconds: float) -> Job:
-    return Job(name, "camvid_720", shape, 1.0, seconds, "0006R0", published=2 / 3, kept="teachers")
+    return Job(name, "camvid_720", shape, 1.0, seconds, "0006R0", published=2 / 3, kept=name)
+
+
+def _final(network: str, data: str, shape: str, seconds: float) -> Job:
+    """A network of all frames."""
+    published = 2 / 3 if data == "camvid_720" else 1.0
+    return Job(network, data, shape, 1.0, seconds, network=network, kept=network, published=published)
 
 
 def _folds(name: str, data: str, shape: str, zoom: float, seconds: float) -> tuple[Job, ...]:
@@ -74,6 +84,9 @@ PLANS: dict[str, Plan] = {
             _middle("lite0-try", 3),
             Job("suny-try", "suny", "trim", 1.0, 3, "fold-0"),
         ),
+        (_middle("lite0-alone", 5),),
+        (replace(_middle("lite0-alone-planes", 5), channels_last=False),),
+        (Job("thin-alone", "camvid", "thin", 2 / 3, 5, "0006R0"),),
     ),
     "choose": (
         _candidates("0006R0", 140),
@@ -85,10 +98,10 @@ PLANS: dict[str, Plan] = {
     ),
     "large": (
         (_large("lite2-without-0006R0", "lite2", 130), _large("lite2-wide-without-0006R0", "lite2-wide", 130)),
-        (Job("camvid-large", "camvid_720", "lite2", 1.0, 330, kept="camvid-large"),),
+        (_final("dcnn_large", "camvid_720", "lite2", 330),),
     ),
     "rest": (
-        (Job("camvid-medium", "camvid", "lite0", 1.0, 210, kept="camvid-medium"),),
+        (_final("dcnn_medium", "camvid", "lite0", 210),),
         (*_folds("camvid", "camvid", "thin", 2 / 3, 210), *_folds("suny", "suny", "thin", 1.0, 210)),
     ),
     "distil": (

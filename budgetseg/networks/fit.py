@@ -28,7 +28,7 @@ from budgetseg.networks.sizes import input_size
 from budgetseg.networks.training import Checkpoints, Teacher, Teaching, class_scores, train_networks
 from budgetseg.types import IGNORE, Classes, Float32, Int32, UInt8
 
-__all__ = ["Footage", "fit_networks", "footage_of"]
+__all__ = ["Footage", "fit_networks", "footage_of", "network_card"]
 
 Say = Callable[[str], None]
 Advance = Callable[[int], None]
@@ -82,14 +82,7 @@ def fit_networks(
     advance : called with the number of steps done; networks that are kept count, too
     """
     folds = _folds_of(footage, n_folds)
-    card = {
-        "format": 2,
-        "classes": list(classes.names),
-        "mean": MEAN,
-        "std": STD,
-        "recipe": _stored(recipe),
-        "seen": seen_frames([video.frames for video in footage], [fold.tolist() for fold in folds]),
-    }
+    card = network_card(footage, classes, recipe, folds)
     path = folder / CARD
     with atomic_file(path) as part:
         if not _holds(path, card):
@@ -106,6 +99,20 @@ def fit_networks(
         found.append(_fit_part(part_of, n_labels, fold_recipe, {}, say, advance))
     mean = {name: float(np.exp(np.mean([np.log(own[name]) for own in found]))) for name in recipe.names if found}
     _fit_part(_Part(folder, frames, labels), n_labels, recipe, mean, say, advance)
+
+
+def network_card(
+    footage: Sequence[Footage], classes: Classes, recipe: NetworkRecipe, folds: Sequence[Int32]
+) -> dict[str, Any]:
+    """What `networks.json` holds, from labelled frames and the fold of each frame of each video."""
+    return {
+        "format": 2,
+        "classes": list(classes.names),
+        "mean": MEAN,
+        "std": STD,
+        "recipe": _stored(recipe),
+        "seen": seen_frames([video.frames for video in footage], [fold.tolist() for fold in folds]),
+    }
 
 
 def _stored(recipe: NetworkRecipe) -> dict[str, Any]:

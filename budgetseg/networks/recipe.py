@@ -100,6 +100,7 @@ class NetworkRecipe:
     teacher_zooms : sizes at which teachers see a view, over that of the view; their predictions are averaged
     teacher_mirrors : whether they see it mirrored, too
     unlabelled : share of a batch that is frames without labels, where there are some and teachers
+    channels_last : whether the channels of a pixel lie together in memory, which suits most GPUs
     calibrated : whether scores are divided by a temperature that is found on frames of the folds
     """
 
@@ -122,6 +123,7 @@ class NetworkRecipe:
     teacher_zooms: tuple[float, ...] = (1.0,)
     teacher_mirrors: bool = False
     unlabelled: float = 0.25
+    channels_last: bool = True
     calibrated: bool = False
 
     @property

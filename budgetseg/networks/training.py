@@ -119,7 +119,7 @@ def train_networks(
     networks = networks or {rung.name: build(rung.shape, n_labels) for rung in recipe.rungs}
     start = _resume(checkpoints, networks)
     for network in networks.values():
-        network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        network.to(device, memory_format=_layout(recipe))  # type: ignore[call-overload]
     averages = {name: deepcopy(network).eval() for name, network in networks.items()}
     follower = _Follower(averages, networks)
     optimiser = _optimiser(networks, recipe)
@@ -187,15 +187,19 @@ class _Pool:
         if recipe.cameras is not None:
             views, bars = other_cameras(views, recipe.cameras, self.rng)
             truths = torch.where(bars, IGNORE, truths)
-        return Batch(_entered(views), truths, _entered(plain), bars)
+        return Batch(_entered(views, _layout(recipe)), truths, _entered(plain, _layout(recipe)), bars)
 
     def _pick(self, first: int, end: int, n: int) -> Tensor:
         return torch.randint(first, end, (n,), device=self.frames.device, generator=self.rng)
 
 
-def _entered(frames: Tensor) -> Tensor:
+def _entered(frames: Tensor, layout: torch.memory_format) -> Tensor:
     """Frames of 0 to 1 as networks take them."""
-    return ((frames - MEAN) / STD).contiguous(memory_format=torch.channels_last)
+    return ((frames - MEAN) / STD).contiguous(memory_format=layout)
+
+
+def _layout(recipe: NetworkRecipe) -> torch.memory_format:
+    return torch.channels_last if recipe.channels_last else torch.contiguous_format
 
 
 def _at_zoom(frames: Tensor, zoom: float) -> Tensor:
@@ -380,7 +384,7 @@ def _reals(networks: dict[str, nn.Module]) -> list[Tensor]:
 @torch.no_grad()
 def class_scores(network: nn.Module, frame: UInt8, zoom: float = 1.0, device: str = "cpu") -> Tensor:
     """Class scores of every pixel, (1, L, H, W), of a frame (H, W, 3), by a network on that device."""
-    x = _entered(torch.from_numpy(frame).to(device).permute(2, 0, 1)[None].float() / 255)
+    x = _entered(torch.from_numpy(frame).to(device).permute(2, 0, 1)[None].float() / 255, torch.channels_last)
     scores = network(_at_zoom(x, zoom)).float()
     return interpolate(scores, size=frame.shape[:2], mode="bilinear", align_corners=False)
 

@@ -96,10 +96,15 @@ def test_a_plan_is_run_measured_packed_and_exported(
     assert measured["steps"] == 1
     with tarfile.open(out / "net.tar") as tar:
         assert sorted(tar.getnames()) == ["net-fold-1.safetensors", "net.safetensors"]
-    ladder.export(folder, out, tmp_path / "to")
-    for path in (tmp_path / "to" / "net" / "net.onnx", tmp_path / "to" / "net" / "fold-1" / "net.onnx"):
+    monkeypatch.setattr(ladder, "write_card", nothing)
+    ladder.export(folder, out, tmp_path, tmp_path / "to")
+    for path in (tmp_path / "to" / "camvid" / "dcnn.onnx", tmp_path / "to" / "camvid" / "fold-1" / "dcnn.onnx"):
         assert OnnxNetwork(Card(path)).size == (72, 56)
     assert f"temperature {measured['temperature']:.3f}" in capsys.readouterr().out
+
+
+def nothing(*_: object) -> None:
+    pass
 
 
 def test_jobs_are_processes_and_one_that_fails_does_not_stop_the_others(
