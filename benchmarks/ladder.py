@@ -3,8 +3,9 @@
 Usage: python benchmarks/ladder.py COMMAND …
 
     prepare DATA FOLDER               sets and weights, below 64 MB a call, from the folder with camvid/ and suny/
-    run PLAN FOLDER OUT [SCALE]       the jobs of a plan; OUT/results.json and archives of checkpoints are kept up to
-                                      date, so that a run that is cut off loses little. SCALE: of all seconds
+    run PLAN FOLDER OUT [SCALE]       the jobs of a plan, with all seconds times SCALE; OUT/results-PLAN.json and
+                                      archives of checkpoints are kept up to date, so that little is lost when a call
+                                      is cut off
     export FOLDER OUT DATA TO         checkpoints as ONNX files with their card, calibrated on what was left out
     time                              milliseconds of the shapes against the bundled small network, in alternation
 
@@ -44,7 +45,6 @@ from budgetseg.timing.clock import WallClock
 from budgetseg.types import IGNORE, Float32, UInt8
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = "results.json"
 TIMED = (*SMALLEST, ("lite0", 1.0), ("lite2", 1.0), ("lite2", 1.5), ("lite2-wide", 1.5))
 LIMIT_STEPS = 10**7
 """More steps than any job can take: seconds end it."""
@@ -225,6 +225,7 @@ def run(plan: str, folder: Path, out: Path, scale: float = 1.0) -> None:
     """All jobs of a plan, a process for each; the jobs of a wave at the same time."""
     clock = WallClock()
     out.mkdir(parents=True, exist_ok=True)
+    results = out / f"results-{plan}.json"
     work = Path(tempfile.mkdtemp(prefix="ladder-"))
     for wave in PLANS[plan]:
         jobs = [replace(job, seconds=scale * job.seconds) for job in wave]
@@ -237,26 +238,26 @@ def run(plan: str, folder: Path, out: Path, scale: float = 1.0) -> None:
         while any(process.poll() is None for process in running) and clock.now_s() < end_s:
             with suppress(subprocess.TimeoutExpired):
                 next(process for process in running if process.poll() is None).wait(timeout=20)
-            collect(jobs, work, out)
+            collect(jobs, work, results)
         for process in running:
             process.kill()
             process.wait()
-        collect(jobs, work, out)
+        collect(jobs, work, results)
         print(f"{clock.now_s():.0f} s: wave of {', '.join(job.name for job in jobs)} done", flush=True)
-    for row in json.loads((out / RESULTS).read_text()):
+    for row in json.loads(results.read_text()):
         print(_line(row))
 
 
-def collect(jobs: Sequence[Job], work: Path, out: Path) -> None:
-    """Bring results.json and the archives of checkpoints in OUT up to date; each appears whole or not at all."""
+def collect(jobs: Sequence[Job], work: Path, results: Path) -> None:
+    """Bring results and, beside them, the archives of checkpoints up to date; each appears whole or not at all."""
     found = [json.loads(path.read_text()) for path in sorted(work.glob("*.json"))]
-    with atomic_file(out / RESULTS) as part:
+    with atomic_file(results) as part:
         part.write_text(json.dumps(found, indent=1))
     for archive in sorted({job.kept for job in jobs} - {""}):
         names = [job.name for job in jobs if job.kept == archive]
         files = [work / f"{name}.safetensors" for name in names if (work / f"{name}.safetensors").exists()]
         if files:
-            with atomic_file(out / f"{archive}.tar") as part, tarfile.open(part, "w") as tar:
+            with atomic_file(results.with_name(f"{archive}.tar")) as part, tarfile.open(part, "w") as tar:
                 for path in files:
                     tar.add(path, path.name)
 
@@ -350,6 +351,7 @@ def measure_times(n_rounds: int = 10) -> None:
     inputs = {key: rng.normal(size=(1, 3, key[1][1], key[1][0])).astype(np.float32) for key in sessions}
     for _ in range(n_rounds):
         for key, session in sessions.items():
+            session.run(None, {"frames": inputs[key]})  # after the others, the first run is slower
             began_s = process_s()
             session.run(None, {"frames": inputs[key]})
             spent[key].append(1e3 * (process_s() - began_s))

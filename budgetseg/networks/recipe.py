@@ -64,7 +64,7 @@ class Cameras:
     often: float = 0.25
     gamma: float = 0.6
     balance: float = 0.25
-    dusk: float = 0.2
+    dusk: float = 0.35
     blur: float = 1.5
     detail: float = 0.4
     noise: float = 0.08

@@ -88,8 +88,8 @@ def test_a_plan_is_run_measured_packed_and_exported(
     ]
     for job in jobs:
         ladder.run_job(job, folder, work)
-    ladder.collect(jobs, work, out)
-    rows = json.loads((out / "results.json").read_text())
+    ladder.collect(jobs, work, out / "results-mine.json")
+    rows = json.loads((out / "results-mine.json").read_text())
     assert {row["name"] for row in rows} == {"net", "net-fold-1"}
     measured = next(row for row in rows if row["left_out"])
     assert 0 <= measured["miou"] <= 100
@@ -113,7 +113,7 @@ def test_jobs_are_processes_and_one_that_fails_does_not_stop_the_others(
     good = Job("good", "camvid", "small", 1.0, 0.001, "b", batch=2)
     monkeypatch.setitem(PLANS, "mine", ((good, Job("bad", "nowhere", "small", 1.0, 0.001)),))
     ladder.run("mine", folder, tmp_path / "out")
-    assert [row["name"] for row in json.loads((tmp_path / "out" / "results.json").read_text())] == ["good"]
+    assert [row["name"] for row in json.loads((tmp_path / "out" / "results-mine.json").read_text())] == ["good"]
 
 
 def test_frames_are_reduced_to_the_published_size() -> None:
