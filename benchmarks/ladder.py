@@ -6,7 +6,8 @@ Usage: python benchmarks/ladder.py COMMAND …
     run PLAN FOLDER OUT [SCALE]       the jobs of a plan, with all seconds times SCALE; OUT/results-PLAN.json and
                                       archives of checkpoints are kept up to date, so that little is lost when a call
                                       is cut off
-    export FOLDER OUT DATA TO         checkpoints as ONNX files with their card, calibrated on what was left out
+    export FOLDER OUT DATA TO [open]  checkpoints as ONNX files with their card, calibrated on what was left out;
+                                      open: for frames of any shape
     time                              milliseconds of the shapes against the bundled small network, in alternation
 
 `notebook/ladder.md` has the plan. `run` needs PyTorch, NumPy, safetensors and Pillow.
@@ -35,6 +36,7 @@ from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.files import atomic_file
 from budgetseg.networks.architecture import SHAPES, build
 from budgetseg.networks.calibrate import sample_scores, temperature_of
+from budgetseg.networks.card import Card, card_text
 from budgetseg.networks.checkpoint import load_checkpoint
 from budgetseg.networks.encoder import load_published
 from budgetseg.networks.pyramid import Pyramid, PyramidShape
@@ -144,7 +146,7 @@ def run_job(job: Job, folder: Path, out: Path) -> None:
     torch.backends.cudnn.benchmark = True  # all batches have one size
     found = read_set(folder / f"{job.data}.npz")
     held = found.left_out(job.left_out)
-    teaching = Teaching([_teacher(name, folder, found.n_labels, device) for name in job.teachers])
+    teaching = Teaching([_teacher(name, job.teacher_zoom, folder, found.n_labels, device) for name in job.teachers])
     if job.teachers and found.frames.shape[1:3] == (360, 480):
         teaching = replace(teaching, unlabelled=read_set(folder / "film.npz").frames)
     steps: list[int] = []
@@ -168,7 +170,7 @@ def run_job(job: Job, folder: Path, out: Path) -> None:
     (out / f"{job.name}.json").write_text(json.dumps(row))
 
 
-def _teacher(name: str, folder: Path, n_labels: int, device: str) -> Teacher:
+def _teacher(name: str, zoom: float, folder: Path, n_labels: int, device: str) -> Teacher:
     """A teacher from a checkpoint `teachers/NAME.safetensors`, whose facts say its shape."""
     from safetensors import safe_open
 
@@ -178,7 +180,7 @@ def _teacher(name: str, folder: Path, n_labels: int, device: str) -> Teacher:
     network = build(rung.shape, n_labels, published=False)
     load_checkpoint(path, {rung.name: network})
     network = network.to(device, memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
-    return Teacher(network, rung.zoom)
+    return Teacher(network, zoom)
 
 
 def measured(network: nn.Module, job: Job, frames: UInt8, labels: UInt8, device: str) -> dict[str, float]:
@@ -269,7 +271,7 @@ def _line(row: dict[str, Any]) -> str:
     return f"{row['name']}: {row['steps']} steps, {figures}, {row.get('gpu_gb', 0):.1f} GB"
 
 
-def export(folder: Path, out: Path, data: Path, to: Path) -> None:
+def export(folder: Path, out: Path, data: Path, to: Path, *, is_open: bool = False) -> None:
     """Checkpoints of archives in OUT as TO/DATASET/[fold-K/]NAME.onnx, for frames as published, with networks.json.
 
     A network that left a fold out has the temperature of that fold; one of all frames has the mean of all measured
@@ -286,7 +288,11 @@ def export(folder: Path, out: Path, data: Path, to: Path) -> None:
                 if fold and not fold.startswith("fold-"):
                     continue
                 dataset = row["data"].split("_")[0]
-                _export_one(path, row, _temperature(row, rows), folder, to / dataset / fold / f"{row['network']}.onnx")
+                target = to / dataset / fold / f"{row['network']}.onnx"
+                size = _export_one(path, row, _temperature(row, rows), folder, target, is_open)
+                if is_open:
+                    card = Card(target, longest=max(size), multiple=4)
+                    target.with_suffix(".toml").write_text(card_text(card, target.name), encoding="utf-8")
                 if not fold:
                     rung = Rung(row["network"], row["shape"], row["zoom"] / row["published"])
                     rungs.setdefault(dataset, []).append(rung)
@@ -315,15 +321,19 @@ def _temperature(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> float:
     return float(np.exp(np.mean(np.log(like or [1.0]))))
 
 
-def _export_one(path: Path, row: dict[str, Any], temperature: float, folder: Path, target: Path) -> None:
+def _export_one(
+    path: Path, row: dict[str, Any], temperature: float, folder: Path, target: Path, is_open: bool
+) -> tuple[int, int]:
+    """Write one network; the width and height that it was trained for."""
     from budgetseg.networks.export import export_onnx
 
     found = read_set(folder / f"{row['data']}.npz")
     network = build(row["shape"], found.n_labels, published=False)
     load_checkpoint(path, {"network": network})
     size = input_size((found.frames.shape[2], found.frames.shape[1]), row["zoom"])
-    export_onnx(network.eval(), target, size, temperature)
+    export_onnx(network.eval(), target, size, temperature, is_open=is_open)
     print(f"{target}: {size[0]}x{size[1]}, temperature {temperature:.3f}")
+    return size
 
 
 def measure_times(n_rounds: int = 10) -> None:
@@ -372,7 +382,7 @@ def main(command: str, *words: str) -> None:
         fields = json.loads(words[2])
         run_job(Job(**{**fields, "teachers": tuple(fields["teachers"])}), places[0], places[1])
     elif command == "export":
-        export(places[0], places[1], places[2], places[3])
+        export(places[0], places[1], places[2], places[3], is_open="open" in words[4:])
     elif command == "time":
         measure_times()
     else:

@@ -20,6 +20,7 @@ class Job:
     seed : of all random choices
     cameras : whether frames are changed as other cameras would
     teachers : checkpoints to learn from, by the names of their jobs
+    teacher_zoom : sides of their inputs over those of the frames of the set
     network : name of its exported file
     kept : name of the archive that its checkpoint goes into; empty if it is not kept
     batch : frames in a batch
@@ -36,6 +37,7 @@ class Job:
     seed: int = 0
     cameras: bool = True
     teachers: tuple[str, ...] = ()
+    teacher_zoom: float = 1.5
     network: str = "dcnn"
     kept: str = ""
     batch: int = 16

@@ -14,15 +14,16 @@ from benchmarks import ladder
 from benchmarks.ladder_data import FrameSet, pack_set, read_set, write_weights
 from benchmarks.ladder_plan import PLANS, Job
 from budgetseg.networks.architecture import SHAPES
-from budgetseg.networks.card import Card
+from budgetseg.networks.card import Card, read_card
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import IGNORE
 
 LEAN = """
 import sys
+LACKING = "av cv2 numba onnx onnxruntime rich scipy sklearn threadpoolctl typer"
 class Lacking:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("av", "cv2", "numba", "onnx", "onnxruntime", "rich", "scipy", "sklearn", "typer"):
+        if name.split(".")[0] in LACKING.split():
             raise ImportError(name)
 sys.meta_path.insert(0, Lacking())
 import benchmarks.ladder
@@ -88,6 +89,11 @@ def test_a_plan_is_run_measured_packed_and_exported(
     ]
     for job in jobs:
         ladder.run_job(job, folder, work)
+    taught = Job("taught", "camvid", "slim", 0.75, 60.0, teachers=("net",), teacher_zoom=0.75, batch=2)
+    (folder / "teachers").mkdir()
+    (work / "net.safetensors").rename(folder / "teachers" / "net.safetensors")
+    ladder.run_job(taught, folder, tmp_path)
+    (folder / "teachers" / "net.safetensors").rename(work / "net.safetensors")
     ladder.collect(jobs, work, out / "results-mine.json")
     rows = json.loads((out / "results-mine.json").read_text())
     assert {row["name"] for row in rows} == {"net", "net-fold-1"}
@@ -101,6 +107,10 @@ def test_a_plan_is_run_measured_packed_and_exported(
     for path in (tmp_path / "to" / "camvid" / "dcnn.onnx", tmp_path / "to" / "camvid" / "fold-1" / "dcnn.onnx"):
         assert OnnxNetwork(Card(path)).size == (72, 56)
     assert f"temperature {measured['temperature']:.3f}" in capsys.readouterr().out
+    ladder.export(folder, out, tmp_path, tmp_path / "open", is_open=True)
+    network = OnnxNetwork(read_card(tmp_path / "open" / "camvid" / "dcnn.toml"))
+    assert network.size is None
+    assert network.at((160, 90)).size == (72, 40)  # the longer side is that of training
 
 
 def nothing(*_: object) -> None:
