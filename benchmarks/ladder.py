@@ -5,7 +5,7 @@ Usage: python benchmarks/ladder.py COMMAND …
     prepare DATA FOLDER               sets and weights, below 64 MB a call, from the folder with camvid/ and suny/
     run PLAN FOLDER OUT [SCALE]       the jobs of a plan, with all seconds times SCALE; OUT/results-PLAN.json and
                                       archives of checkpoints are kept up to date, so that little is lost when a call
-                                      is cut off
+                                      is cut off; jobs continue from FOLDER/resume/NAME.safetensors
     export FOLDER OUT DATA TO [open]  checkpoints as ONNX files with their card, calibrated on what was left out;
                                       open: for frames of any shape
     time                              milliseconds of the shapes against the bundled small network, in alternation
@@ -15,6 +15,7 @@ Usage: python benchmarks/ladder.py COMMAND …
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -231,6 +232,10 @@ def run(plan: str, folder: Path, out: Path, scale: float = 1.0) -> None:
     work = Path(tempfile.mkdtemp(prefix="ladder-"))
     for wave in PLANS[plan]:
         jobs = [replace(job, seconds=scale * job.seconds) for job in wave]
+        for job in jobs:
+            started = folder / "resume" / f"{job.name}.safetensors"
+            if started.is_file():
+                shutil.copy(started, work)
         threads = str(max(1, (os.cpu_count() or 1) // len(jobs)))
         places = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
         environment = {**os.environ, **places, "OMP_NUM_THREADS": threads, "PYTHONUNBUFFERED": "1"}

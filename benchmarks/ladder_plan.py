@@ -50,6 +50,9 @@ Plan = tuple[tuple[Job, ...], ...]
 SMALLEST = (("trim", 0.6), ("fine", 0.5), ("thin", 2 / 3), ("slim", 5 / 6), ("small", 1.0))
 """Candidates for the smallest rung, with their zoom."""
 
+_SUNY = ("thin", "trim", "small")
+"""Candidates for SUNY, whose frames have a quarter of the pixels and enter as they are."""
+
 
 def _candidates(left_out: str, seconds: float) -> tuple[Job, ...]:
     return tuple(
@@ -96,6 +99,7 @@ PLANS: dict[str, Plan] = {
         (
             _middle("lite0-without-0006R0", 110),
             replace(_middle("lite0-plain-without-0006R0", 110), cameras=False),
+            *(Job(f"suny-{shape}-without-fold-0", "suny", shape, 1.0, 110, "fold-0") for shape in _SUNY),
         ),
     ),
     "large": (

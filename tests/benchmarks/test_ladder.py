@@ -13,8 +13,9 @@ import pytest
 from benchmarks import ladder
 from benchmarks.ladder_data import FrameSet, pack_set, read_set, write_weights
 from benchmarks.ladder_plan import PLANS, Job
-from budgetseg.networks.architecture import SHAPES
+from budgetseg.networks.architecture import SHAPES, build
 from budgetseg.networks.card import Card, read_card
+from budgetseg.networks.checkpoint import Progress, save_checkpoint
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import IGNORE
 
@@ -122,8 +123,12 @@ def test_jobs_are_processes_and_one_that_fails_does_not_stop_the_others(
 ) -> None:
     good = Job("good", "camvid", "small", 1.0, 0.001, "b", batch=2)
     monkeypatch.setitem(PLANS, "mine", ((good, Job("bad", "nowhere", "small", 1.0, 0.001)),))
+    (folder / "resume").mkdir()
+    path = folder / "resume" / "good.safetensors"
+    save_checkpoint(path, {"network": build("small", 2)}, Progress(ladder.LIMIT_STEPS, 1.0, 5.0, {}))
     ladder.run("mine", folder, tmp_path / "out")
-    assert [row["name"] for row in json.loads((tmp_path / "out" / "results-mine.json").read_text())] == ["good"]
+    rows = json.loads((tmp_path / "out" / "results-mine.json").read_text())
+    assert [(row["name"], row["steps"]) for row in rows] == [("good", 0)]  # it was finished before
 
 
 def test_frames_are_reduced_to_the_published_size() -> None:
