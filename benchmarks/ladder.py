@@ -242,9 +242,9 @@ def run(plan: str, folder: Path, out: Path, scale: float = 1.0) -> None:
         base = [sys.executable, __file__, "job", str(folder), str(work)]
         running = [subprocess.Popen([*base, json.dumps(asdict(job))], env=environment) for job in jobs]
         end_s = clock.now_s() + max(job.seconds for job in jobs) + GRACE_S
-        while any(process.poll() is None for process in running) and clock.now_s() < end_s:
+        while (busy := [process for process in running if process.poll() is None]) and clock.now_s() < end_s:
             with suppress(subprocess.TimeoutExpired):
-                next(process for process in running if process.poll() is None).wait(timeout=20)
+                busy[0].wait(timeout=20)
             collect(jobs, work, results)
         for process in running:
             process.kill()
