@@ -12,20 +12,20 @@ import numpy as np
 from budgetseg.datasets import open_dataset
 from budgetseg.evaluation.accuracy import accuracy_of
 from budgetseg.models import bundled
-from budgetseg.networks.card import read_card
+from budgetseg.networks.card import card_for
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import process_s
 from budgetseg.types import IGNORE, Int64, UInt8
 
-REPORTED = {"camvid": ("val", ("dcnn", "dcnn_large")), "suny": ("test", ("dcnn",))}
+REPORTED = {"camvid": "val", "suny": "test"}
 
 
 def main(data: Path) -> None:
     """Print a line per network."""
-    for name, (split, networks) in REPORTED.items():
+    for name, split in REPORTED.items():
         dataset = open_dataset(name, data / name)
-        for network in networks:
-            ask = OnnxNetwork(read_card(bundled(name, f"{network}.onnx")))
+        for path in sorted(bundled(name, "").glob("*.onnx")):
+            ask = OnnxNetwork(card_for(path))
             confusion, seconds = np.zeros((len(dataset.classes),) * 2, np.int64), []
             for video in dataset.videos(split):
                 for frame, truth in zip(video.video().frames[list(video.labelled)], video.labels(), strict=True):
@@ -36,7 +36,7 @@ def main(data: Path) -> None:
                     confusion += _confusion(truth, found, len(dataset.classes))
             accuracy = accuracy_of(confusion)
             print(
-                f"{name} {network}: class average {100 * accuracy.class_average:.1f}, "
+                f"{name} {path.stem}: class average {100 * accuracy.class_average:.1f}, "
                 f"global {100 * accuracy.overall:.1f}, mIoU {100 * accuracy.miou:.1f}, "
                 f"{1e3 * np.median(seconds):.1f} ms a frame"
             )

@@ -1,5 +1,6 @@
-"""`budgetseg train-network`: train the networks dcnn and dcnn_large for a dataset."""
+"""`budgetseg train-network`: train networks for a dataset."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,24 +29,42 @@ def train_network(
         bool,
         typer.Option("--int8", help="Write the large network with 8-bit convolutions, which take half the time."),
     ] = False,
+    recipe: Annotated[
+        str, typer.Option(help="'scratch': a small and a large network. 'ladder': three from ImageNet weights.")
+    ] = "scratch",
+    time_limit: Annotated[
+        float, typer.Option(min=1, help="Seconds of training for each network. A bound makes training unrepeatable.")
+    ] = float("inf"),
+    distil: Annotated[
+        bool, typer.Option("--distil", help="With 'ladder': larger networks teach the smaller ones.")
+    ] = False,
 ) -> None:
-    """Train a small and a large network for a dataset, and write them as dcnn.onnx and dcnn_large.onnx.
+    """Train networks for a dataset, and write them as dcnn.onnx, dcnn_large.onnx and, with a ladder, dcnn_medium.onnx.
 
     Needs PyTorch: pip install 'budgetseg[train]'. After an interruption, the same command continues after the last
     finished network.
     """
     from budgetseg.datasets import open_dataset
-    from budgetseg.networks.recipe import NetworkRecipe
+    from budgetseg.networks.recipe import LADDER, NetworkRecipe
 
     try:
+        from budgetseg.networks.architecture import check_backbones
         from budgetseg.networks.fit import fit_networks, footage_of
         from budgetseg.networks.training import check_device
     except ImportError as error:
         raise UsageError(f"training needs {error.name}; pip install 'budgetseg[train]'") from error
 
+    recipes = {"scratch": NetworkRecipe(), "ladder": LADDER}
+    if recipe not in recipes:
+        raise UsageError(f"no recipe '{recipe}'; choose from {', '.join(recipes)}")
+    if distil and recipe != "ladder":
+        raise UsageError("--distil is for --recipe ladder; the other recipe always distils")
+    settings = replace(recipes[recipe], n_steps=steps, seed=seed, device=device, int8=int8, time_limit_s=time_limit)
+    if distil:
+        settings = replace(settings, distil=1.0)
     check_device(device)
+    check_backbones(settings)
     source = open_dataset(dataset, root)
     footage = footage_of(source.videos(split))
-    recipe = NetworkRecipe(n_steps=steps, seed=seed, device=device, int8=int8)
-    fit_networks(footage, source.classes, output, recipe, folds, lambda line: typer.echo(line, err=True))
+    fit_networks(footage, source.classes, output, settings, folds, lambda line: typer.echo(line, err=True))
     typer.echo(f"Networks are in {output}")

@@ -45,7 +45,7 @@ def with_networks(
     check_device(recipe.device)
     dataset = open_dataset(plan.dataset, plan.root)
     footage = footage_of(video for split in dict.fromkeys(plan.splits) for video in dataset.videos(split))
-    advance = stage("networks", (1 + n_folds) * recipe.n_steps, "steps")
+    advance = stage("networks", (1 + n_folds) * recipe.n_steps * len(recipe.parts()), "steps")
     with threadpool_limits(cores):
         fit_networks(footage, dataset.classes, folder, recipe, n_folds, lambda _: None, advance)
     return replace(plan, networks=folder)

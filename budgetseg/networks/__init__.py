@@ -3,7 +3,7 @@
 __all__ = ["MEAN", "NAMES", "STD"]
 
 NAMES = ("dcnn", "dcnn_large")
-"""Names of the networks that the project trains."""
+"""Names of the networks that a training makes if it needs some and has none."""
 
 MEAN = 0.45
 STD = 0.27

@@ -1,8 +1,8 @@
-"""A compact encoder-decoder of inverted residuals: class scores at a quarter of the frame's sides.
+"""The shapes of networks that can be trained, by name, and the compact encoder-decoder that starts from nothing.
 
-Two convolutions reduce the frame to a quarter, inverted residuals to an eighth and a sixteenth (dilated there, with the
-mean over the frame added for context), and a thin decoder returns to a quarter. The last factor of four is not needed,
-since supervoxels supply the outlines.
+Its answer has a quarter of the frame's sides. Two convolutions reduce the frame to a quarter, inverted residuals to an
+eighth and a sixteenth (dilated there, with the mean over the frame added for context), and a thin decoder returns to a
+quarter. The last factor of four is not needed, since supervoxels supply the outlines.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-__all__ = ["LARGE", "SMALL", "Network", "Shape", "count_parameters"]
+from budgetseg.networks.backbones import backbone_file, published_weights
+from budgetseg.networks.encoder import load_published
+from budgetseg.networks.pyramid import Pyramid, PyramidShape
+from budgetseg.networks.recipe import NetworkRecipe
+
+__all__ = ["LARGE", "SHAPES", "SMALL", "Network", "Shape", "build", "check_backbones", "count_parameters"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,24 @@ class Shape:
 SMALL = Shape((12, 24, 40, 64), (1, 2, 3), 32)
 LARGE = Shape((32, 64, 128, 192), (2, 4, 8), 96)
 _DILATIONS = (1, 2, 4, 8)
+
+SHAPES: dict[str, Shape | PyramidShape] = {
+    "small": SMALL,
+    "large": LARGE,
+    "trim": PyramidShape("lite0", (1, 2, 2, 2, 2, 2), decoder=48, refine=1),
+    "fine": PyramidShape("lite0", (1, 2, 2, 2, 2, 2), decoder=48, refine=1, side=3, finest=2),
+    "thin": PyramidShape("lite0", (1, 2, 2, 2, 2, 2), thin=24, decoder=64, refine=1),
+    "slim": PyramidShape("lite0", (1, 2, 1, 2, 1, 1), thin=16, decoder=48, refine=1, side=3),
+    "lite0": PyramidShape("lite0"),
+    "lite1": PyramidShape("lite1"),
+    "lite2": PyramidShape("lite2"),
+    "lite2-wide": PyramidShape("lite2", decoder=160),
+}
+"""Shapes by name: `small` and `large` start from random weights, all others from a published encoder.
+
+`trim`, `fine`, `thin` and `slim` are about as fast as `small`, at the share of the frame's sides that
+`notebook/ladder.md` states.
+"""
 
 
 class Network(nn.Module):
@@ -111,3 +134,22 @@ def _grow(x: Tensor, like: Tensor) -> Tensor:
 def count_parameters(network: nn.Module) -> int:
     """Number of learned parameters."""
     return sum(parameter.numel() for parameter in network.parameters())
+
+
+def build(name: str, n_labels: int, *, published: bool = True) -> nn.Module:
+    """A network of a shape of `SHAPES`, with the published weights of its encoder, or with random ones."""
+    shape = SHAPES[name]
+    if isinstance(shape, Shape):
+        return Network(n_labels, shape)
+    network = Pyramid(n_labels, shape)
+    if published:
+        load_published(network.encoder, published_weights(shape.backbone))
+    return network
+
+
+def check_backbones(recipe: NetworkRecipe) -> None:
+    """Raise an error of one line if weights that a recipe starts from are not installed, or not as published."""
+    for rung in recipe.rungs:
+        shape = SHAPES[rung.shape]
+        if isinstance(shape, PyramidShape):
+            backbone_file(shape.backbone)

