@@ -151,7 +151,7 @@ def _metadata(model: Any) -> dict[str, str]:
     """Texts of the file by name."""
     if not model.has_rt_info("framework"):
         return {}
-    return {str(name): str(value.value) for name, value in model.get_rt_info("framework").value.items()}
+    return {str(name): str(value) for name, value in model.get_rt_info("framework").value.items()}
 
 
 def _line(error: Exception) -> str:
