@@ -134,7 +134,7 @@ def test_a_run_that_is_cut_off_ends_and_others_do_not(backend: BackEnd) -> None:
     other: list[object] = []
     for _ in range(3):
         run, beside = session.new_run(), session.new_run()
-        thread = threading.Thread(target=lambda own=beside: other.append(own(frame)[0]))  # type: ignore[misc]
+        thread = threading.Thread(target=lambda own=beside: other.append(own(frame)[0]))
         thread.start()
         with cutting_off([run], lambda: 0.0, ManualClock()), pytest.raises(LateError):
             run(frame)
