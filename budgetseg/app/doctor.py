@@ -192,11 +192,9 @@ def _wrong_backends(backends: Sequence[Installed], measured: Sequence[Entry]) ->
         for own in backends
         if own.version is not None and not own.precisions
     ]
+    remedy = f"repair it, and remove '{cache_folder() / MEASURED}' to try again"
     fails = [
-        Trouble(
-            f"{entry.network} does not run by {row.choice}: {row.error}",
-            f"remove {cache_folder() / MEASURED} to try again",
-        )
+        Trouble(f"{entry.network} does not run by {row.choice}: {row.error}", remedy)
         for entry in measured
         for row in entry.rows
         if row.ms is None
