@@ -43,7 +43,7 @@ class Backends:
     def __post_init__(self) -> None:
         self.wanted.check()
         self._rows: dict[tuple[str, tuple[int, int]], Sequence[Measured]] = {}
-        self._opened: dict[tuple[str, Choice], OnnxNetwork] = {}
+        self._opened: dict[tuple[str, str, Choice], OnnxNetwork] = {}
 
     def choices(
         self, networks: Mapping[str, OnnxNetwork], size: tuple[int, int], video: VideoSource | None
@@ -69,7 +69,7 @@ class Backends:
 
     def by(self, name: str, network: OnnxNetwork, choice: Choice) -> OnnxNetwork:
         """A network run by a choice; it is opened once, for videos of all sizes."""
-        key = network.digest, choice
+        key = name, network.digest, choice
         if key not in self._opened:
             _log.info("network %s runs by %s", name, choice)
             self._opened[key] = network.by(choice, self.threads)

@@ -169,12 +169,13 @@ def deadline(
     from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
     from budgetseg.models.bundle import load_model
     from budgetseg.models.find import find_model
+    from budgetseg.networks.backends.registry import Wanted
 
     place = data or _usual_place("camvid", "suny", "clips")
     sources = [] if place is None else deadline_clips(place)[:clips]
     if not sources:
         raise UsageError("no real clips found; give --data, the folder that holds camvid/, suny/ or clips/")
-    loaded = LoadedModel(load_model(find_model(model)), cores_for(threads), space=space)
+    loaded = LoadedModel(load_model(find_model(model)), cores_for(threads), space=space, wanted=Wanted())
     with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
         rows = bench_deadline(loaded, sources, repeats, advance, loaded.choose(space))
     _print("deadline", rows if as_json else summarise(rows), as_json)
