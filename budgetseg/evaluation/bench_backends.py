@@ -44,7 +44,7 @@ def bench_backends(
     Times are those of the shortest run, in milliseconds. `advance` is called with 1 for each network and number of
     threads.
     """
-    settings = replace(Measuring(), most_s=math.inf)
+    settings = replace(Measuring(), n_rounds=len(frames), most_s=math.inf)
     size = (frames[0].shape[1], frames[0].shape[0])
     rows = []
     for name, network in networks.items():
