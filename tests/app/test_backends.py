@@ -55,9 +55,10 @@ class StandIn:
 @pytest.fixture(autouse=True)
 def backend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StandIn:
     """A second back end, and a cache without measurements."""
-    own = StandIn()
+    own, missing = StandIn(), StandIn()
+    missing.is_there = False
     for name in ("cuda", "tensorrt"):
-        monkeypatch.delitem(BACKENDS, name)
+        monkeypatch.setitem(BACKENDS, name, missing)
     monkeypatch.setitem(BACKENDS, "openvino", own)
     monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
     return own

@@ -124,9 +124,9 @@ def check_earlier(network: str, choice: Choice) -> None:
     found = () if backend is None else backend.precisions()
     if found and choice.precision in (INT8, *found):
         return
-    remedy = "label the video again" if backend is None else f"{backend.install}, or label the video again"
+    install = "" if backend is None else f"{backend.install}, or "
     raise UsageError(
-        f"'{network}' ran by {choice} in the earlier run, which is not to be had here; {remedy}, or give another "
+        f"'{network}' ran by {choice} in the earlier run, which is not to be had here; {install}give another "
         "--backend, by which labels may differ"
     )
 
