@@ -21,6 +21,8 @@ def load(
     space: str = "auto",
     engine: str | None = None,
     networks: "Sequence[str | Path]" = (),
+    backend: str = "auto",
+    precision: str = "auto",
 ) -> "LoadedModel":
     """Get a model ready to label videos: a bundled one by name, any by its folder, or networks of your own.
 
@@ -33,6 +35,8 @@ def load(
     space : space to get ready now, frames, regions or auto; the other is made ready on first use
     engine : another name for `space`, as of the first version
     networks : ONNX files of segmentation networks, or their TOML cards, to label with in place of a model
+    backend : what runs networks: onnxruntime, openvino, cuda or tensorrt; auto for the fastest whose answers agree
+    precision : of networks: f32, bf16, or int8 for those stored with 8-bit convolutions; auto for the fastest
 
     Examples
     --------
@@ -42,5 +46,6 @@ def load(
     >>> model = budgetseg.load(networks=["big.onnx", "small.onnx"])  # doctest: +SKIP
     """
     from budgetseg.app.model import load as load_model  # importing us stays quick
+    from budgetseg.networks.backends.registry import Wanted
 
-    return load_model(name, threads, policy, select, space, engine, networks)
+    return load_model(name, threads, policy, select, space, engine, networks, wanted=Wanted(backend, precision))

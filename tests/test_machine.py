@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.machine import cache_folder, cpu_model
+from budgetseg.machine import cache_folder, cpu_features, cpu_limit, cpu_model, usable_cores
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +39,21 @@ def test_asking_for_the_folder_does_not_make_it(monkeypatch: pytest.MonkeyPatch,
 
 def test_the_processor_has_a_name_that_stays() -> None:
     assert cpu_model() == cpu_model() != ""
+
+
+def test_features_are_read_from_the_flags_of_the_processor(tmp_path: Path) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text("model name\t: a processor\nflags\t\t: fpu avx2 avx512f avx512_bf16\n")
+    assert cpu_features(info) == {"avx2": True, "avx512": True, "bf16": True, "amx": False}
+    info.write_text("Features\t: asimd\n")
+    assert cpu_features(info) == cpu_features(tmp_path / "none") == {}
+
+
+def test_the_limit_of_a_container_is_in_cores(tmp_path: Path) -> None:
+    quota = tmp_path / "cpu.max"
+    quota.write_text("150000 100000\n")
+    assert cpu_limit(quota) == 1.5
+    quota.write_text("max 100000\n")
+    assert cpu_limit(quota) is None
+    assert cpu_limit(tmp_path / "none") is None
+    assert usable_cores() >= 1

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from budgetseg.app.backends import inexact, read_choices, stored_choices
 from budgetseg.app.expect import expect, in_words
 from budgetseg.app.marks import VideoMark
 from budgetseg.app.model import LoadedModel
@@ -204,6 +205,11 @@ class Job:
         expected: Expected | None,
     ) -> Written:
         source = task.source
+        runners = self.model.runners(trace.space, source)
+        if order.earlier is not None:
+            for line in inexact(read_choices(order.earlier.settings), runners):
+                for result in results:
+                    result.ledger.note(line)
         expected_fields = None
         if expected is not None:
             expected_fields = {"global": expected.overall, "class_average": expected.class_average}
@@ -213,6 +219,7 @@ class Job:
             "resumed": None if order.resume is None else str(order.resume),
             "replayed": None if order.replay is None else str(order.replay),
             "space": trace.space,
+            "backends": stored_choices(runners),
             "expected": expected_fields,
             "stopped": self.stopped(),
             "loading_s": self.model.loading_s,
@@ -237,6 +244,7 @@ class Job:
             "policy": model.policy,
             "select": model.select,
             "threads": model.threads,
+            "backends": stored_choices(model.runners(last.space, task.source)),
             "span": [task.source.span.start, task.source.span.end, task.source.span.stride],
         }
         sources = tuple(names or model.space_for(last.space, task.source).sources)

@@ -15,6 +15,7 @@ from typing import overload
 import numpy as np
 
 from budgetseg.app.ahead import compiled_ahead, is_compiled
+from budgetseg.app.backends import Backends, choices_of
 from budgetseg.app.expect import budget_of
 from budgetseg.app.marks import ModelMark, mark_of, mark_of_networks
 from budgetseg.app.sources import Footage, source_of
@@ -33,6 +34,8 @@ from budgetseg.errors import UsageError
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import AnyModel, Model, NetworkModel, load_any
 from budgetseg.models.find import bundled_models, find_model
+from budgetseg.networks.backends.core import Choice
+from budgetseg.networks.backends.registry import REFERENCE, Wanted
 from budgetseg.networks.inspect import summary
 from budgetseg.networks.run import TRIED, OnnxNetwork
 from budgetseg.networks.together import agreed, bound, differences, marks_of, named_cards
@@ -66,6 +69,7 @@ class LoadedModel:
     mark : identifies the model in traces; None if nothing is written to disk
     networks : the networks of a model of networks alone, if they were opened before
     tell : called with a line on what takes long while it gets ready, once on a machine
+    wanted : the back end and the precision of its networks; None for the reference
 
     Attributes
     ----------
@@ -83,8 +87,10 @@ class LoadedModel:
         mark: ModelMark | None = None,
         networks: Mapping[str, OnnxNetwork] | None = None,
         tell: Callable[[str], None] = lambda _: None,
+        wanted: Wanted | None = None,
     ) -> None:
         clock = WallClock()
+        self._backends = Backends(wanted or Wanted(REFERENCE), threads, tell)
         self.model = model
         self.threads = threads
         self.policy = policy
@@ -95,7 +101,7 @@ class LoadedModel:
         self.loading_s = 0.0
         self._measured: Prices | None = None
         self._opened = networks
-        self._bound: dict[tuple[tuple[int, int], ...], Frames] = {}
+        self._bound: dict[tuple[object, ...], Frames] = {}
         selection = None if select is None else Selection(select)
         self._strategy = strategy_of(model, policy, selection) if isinstance(model, Model) else None
         self.choose(space)
@@ -123,7 +129,7 @@ class LoadedModel:
         model = self.trained
         assert self._strategy is not None
         _log.info("getting regions ready: compiling if needed, reading or measuring prices")
-        descriptors = open_descriptors(model.classifiers.names, model.networks)
+        descriptors = self._backends.of_descriptors(open_descriptors(model.classifiers.names, model.networks))
         if not is_compiled(update):
             self._tell("compiling, once on this machine: about a minute")
         with compiled_ahead():
@@ -173,23 +179,25 @@ class LoadedModel:
         """
         return self.frames_for(TRIED)
 
-    def frames_for(self, size: tuple[int, int]) -> Frames | None:
+    def frames_for(self, size: tuple[int, int], video: VideoSource | None = None) -> Frames | None:
         """The space of whole frames for videos of a width and height, ready to label; None without a network.
 
-        What has to be measured for a size is measured the first time that it is asked for.
+        What has to be measured for a size is measured the first time that it is asked for, back ends on the video.
         """
         if not self.networks:
             return None
-        sizes = tuple(network.size_for(size) for network in self.networks.values())
-        if sizes not in self._bound:
-            clock = WallClock()
-            self._bound[sizes] = self._bind(size)
+        clock = WallClock()
+        choices = self._backends.choices(self.networks, size, video)
+        key = *(network.size_for(size) for network in self.networks.values()), *choices.values()
+        if key not in self._bound:
+            self._bound[key] = self._bind(size, choices)
             self.loading_s += clock.now_s()
-        return self._bound[sizes]
+        return self._bound[key]
 
-    def _bind(self, size: tuple[int, int]) -> Frames:
+    def _bind(self, size: tuple[int, int], choices: Mapping[str, Choice]) -> Frames:
         """The space for videos of a width and height: compiled, its networks timed and in the order of their prices."""
-        networks = bound(self.networks, size)
+        by = {name: self._backends.by(name, network, choices[name]) for name, network in self.networks.items()}
+        networks = bound(by, size)
         n_classes = len(self.classes)
         keys = {name: f"{name} {network.key}" for name, network in networks.items()}
         keys |= {work: f"{work} of {n_classes} classes" for work in PER_CLASS}
@@ -215,9 +223,17 @@ class LoadedModel:
         wanted = space_named(wanted)
         needs = [*needs_regions(self.policy, self.select), *needs]
         name = choose_space(wanted, needs, wanted != REGIONS and not needs and bool(self.networks))
-        if name == REGIONS or all(network.size is not None for network in self.networks.values()):
+        has_sizes = all(network.size is not None for network in self.networks.values())
+        if name == REGIONS or (has_sizes and self._backends.are_known(self.networks)):
             _ = self.space(name)
         return name
+
+    def runners(self, name: str, video: VideoSource) -> dict[str, Choice]:
+        """What runs each network in a space, for a video that was labelled there."""
+        space = self.space_for(name, video)
+        if isinstance(space, Frames):
+            return choices_of(space.networks)
+        return choices_of({own.name: own.network for own in space.descriptors if isinstance(own, NetworkDescriptor)})
 
     def space(self, name: str) -> Frames | Regions:
         """The space of a name, ready to label; that of frames for videos of a usual size."""
@@ -225,12 +241,12 @@ class LoadedModel:
 
     def space_for(self, name: str, video: VideoSource) -> Frames | Regions:
         """The space of a name, ready to label a video."""
-        return self._space(name, (video.width, video.height))
+        return self._space(name, (video.width, video.height), video)
 
-    def _space(self, name: str, size: tuple[int, int]) -> Frames | Regions:
+    def _space(self, name: str, size: tuple[int, int], video: VideoSource | None = None) -> Frames | Regions:
         if name == REGIONS:
             return self.regions
-        found = self.frames_for(size)
+        found = self.frames_for(size, video)
         if found is None:
             raise UsageError("the model has no network for its classes; use --space regions")
         return found
@@ -366,6 +382,7 @@ def load(
     engine: str | None = None,
     networks: Sequence[str | Path] = (),
     tell: Callable[[str], None] = lambda _: None,
+    wanted: Wanted | None = None,
 ) -> LoadedModel:
     """Load a model, or networks alone, and get it ready to label.
 
@@ -379,6 +396,7 @@ def load(
     engine : another name for `space`, as of the first version
     networks : ONNX files, or their TOML cards, to label with in place of a model
     tell : called with a line on what takes long, once on a machine
+    wanted : the back end and the precision of networks; None for the fastest of those that agree
 
     Examples
     --------
@@ -387,23 +405,27 @@ def load(
     (250, 272, 640)
     """
     threads = threads or os.cpu_count() or 1
+    wanted = wanted or Wanted()
+    wanted.check()
     if networks:
         if name is not None:
             raise UsageError("a model and networks cannot be combined; give one of them")
         check_alone(needs_regions(policy, select), engine or space)
-        return _load_networks(networks, threads, tell)
+        return _load_networks(networks, threads, tell, wanted)
     if name is None:
         raise UsageError("a model is missing; give the name of one, its folder, or networks")
     folder = find_model(name)
     model = load_any(folder)
     _log.info("model '%s' from %s", model.name, folder)
     mark = mark_of(model, folder, name in bundled_models())
-    loaded = LoadedModel(model, threads, policy, select, engine or space, mark, tell=tell)
+    loaded = LoadedModel(model, threads, policy, select, engine or space, mark, tell=tell, wanted=wanted)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
 
 
-def _load_networks(paths: Sequence[str | Path], threads: int, tell: Callable[[str], None]) -> LoadedModel:
+def _load_networks(
+    paths: Sequence[str | Path], threads: int, tell: Callable[[str], None], wanted: Wanted
+) -> LoadedModel:
     """Networks in place of a model."""
     clock = WallClock()
     cards = named_cards(paths)
@@ -411,7 +433,8 @@ def _load_networks(paths: Sequence[str | Path], threads: int, tell: Callable[[st
     classes = Classes.of(next(iter(networks.values())).names)
     mark = mark_of_networks(marks_of(networks, paths), classes)
     opened_s = clock.now_s()
-    loaded = LoadedModel(NetworkModel(mark.name, classes, cards), threads, mark=mark, networks=networks, tell=tell)
+    model = NetworkModel(mark.name, classes, cards)
+    loaded = LoadedModel(model, threads, mark=mark, networks=networks, tell=tell, wanted=wanted)
     loaded.loading_s += opened_s
     for line in loaded.understood():
         _log.info("network %s", line)

@@ -17,6 +17,7 @@ from budgetseg.cli import (
     datasets,
     demo,
     describe,
+    doctor,
     evaluate,
     export,
     label,
@@ -50,6 +51,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("models")(models.models)
+app.command("doctor")(doctor.doctor)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(network.app, name="network")
 app.add_typer(bench, name="bench")

@@ -169,12 +169,13 @@ def deadline(
     from budgetseg.evaluation.bench_deadline import TIMES_FLOOR, bench_deadline, deadline_clips, summarise
     from budgetseg.models.bundle import load_model
     from budgetseg.models.find import find_model
+    from budgetseg.networks.backends.registry import Wanted
 
     place = data or _usual_place("camvid", "suny", "clips")
     sources = [] if place is None else deadline_clips(place)[:clips]
     if not sources:
         raise UsageError("no real clips found; give --data, the folder that holds camvid/, suny/ or clips/")
-    loaded = LoadedModel(load_model(find_model(model)), cores_for(threads), space=space)
+    loaded = LoadedModel(load_model(find_model(model)), cores_for(threads), space=space, wanted=Wanted())
     with progress("bench deadline", 2 * len(sources) * len(TIMES_FLOOR) * repeats, "runs") as advance:
         rows = bench_deadline(loaded, sources, repeats, advance, loaded.choose(space))
     _print("deadline", rows if as_json else summarise(rows), as_json)
@@ -197,6 +198,43 @@ def wait(
     with progress("bench wait", 1 + repeats, "runs") as advance:
         rows = bench_wait(data or _usual_place("film"), model, repeats, advance)
     _print("wait", rows, as_json)
+
+
+@bench.command("backends")
+def backends(
+    data: Data = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Model whose networks are measured: a bundled one, or a folder.", autocompletion=one_of("model")
+        ),
+    ] = "camvid",
+    network: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="ONNX file of a network, or its TOML card, to measure in place of a model; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads that run a network.", show_default="1, then all cores")
+    ] = None,
+    frames: Annotated[int, typer.Option(min=1, help="Number of frames that everything is run on.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Measure networks in every back end and precision, on CamVid's dense run or a rendered street.
+
+    Column ms is the shortest time of a network on one frame, while as many frames are worked on as there are threads.
+    Column agreement is the share of pixels that are labelled as by onnxruntime. Nothing is remembered for 'label'.
+    """
+    from budgetseg.evaluation.bench_backends import bench_backends, frames_of, networks_of
+
+    shown = frames_of(_with_camvid(data), frames)
+    numbers = sorted({1, cores_for(None)}) if threads is None else [threads]
+    networks = networks_of(model, network or [])
+    with progress("bench backends", len(networks) * len(numbers), "measurements") as advance:
+        rows = bench_backends(networks, shown, numbers, advance)
+    _print("backends", rows, as_json)
 
 
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:

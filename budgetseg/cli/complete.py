@@ -8,6 +8,7 @@ from budgetseg.models.find import bundled_models
 __all__ = ["NAMES", "one_of"]
 
 NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
+    "backend": lambda: ("auto", "onnxruntime", "openvino", "cuda", "tensorrt"),
     "clock": lambda: ("cost", "wall"),
     "costs": lambda: ("shared", "unshared"),
     "dataset": lambda: tuple(DATASETS),
@@ -15,6 +16,7 @@ NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
     "format": lambda: ("png", "cityscapes", "coco"),
     "model": lambda: tuple(bundled_models()),
     "policy": lambda: ("learned", "static", "random"),
+    "precision": lambda: ("auto", "f32", "bf16", "int8"),
     "scope": lambda: ("total", "descriptors"),
     "select": lambda: ("random", "sure", "unsure", "large", "doubt", "wanted"),
     "tier": lambda: ("quality", "fast"),

@@ -9,7 +9,7 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
-from budgetseg.cli.options import Space, Threads, cores_for, parse_budgets
+from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
@@ -151,6 +151,8 @@ def label(
     policy: Policy = None,
     seed: Seed = 0,
     threads: Threads = None,
+    backend: BackEnd = "auto",
+    precision: Precision = "auto",
     resume: Resume = None,
     replay: Replay = None,
     why: Why = False,
@@ -184,6 +186,7 @@ def label(
     budgetseg label clips/ --budget 2m --model mymodel --json
     budgetseg label drive.mp4 --network big.onnx --network small.onnx --budget 10s
     """  # noqa: D301  # the parser keeps the lines after a real backspace
+    from budgetseg.app.backends import wanted_of
     from budgetseg.app.job import Job, Order
     from budgetseg.app.model import load
     from budgetseg.app.output import Wanted
@@ -205,7 +208,8 @@ def label(
     if model is None and not networks:
         networks = _networks_of(order)
     name = None if networks else model or _model_of(order)
-    loaded = load(name, cores_for(threads), policy, select, ready, networks=networks, tell=say)
+    by = wanted_of(backend, precision, order.earlier)
+    loaded = load(name, cores_for(threads), policy, select, ready, networks=networks, tell=say, wanted=by)
     with ended_by_ctrl_c(STOPPING) as stopped:
         _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
 
@@ -322,6 +326,8 @@ def _print_done(done: "Written") -> None:
     for note in last["notes"]:
         typer.echo(f"Note: {note}")
     typer.echo(f"Labelled by {last['space']}.")
+    for name, own in last["backends"].items():
+        typer.echo(f"Network {name} ran by {own['backend']} {own['precision']}.")
     typer.echo(f"Not in the budget: {last['loading_s']:.1f} s to get ready, {last['writing_s']:.1f} s to write files.")
     typer.echo(f"Results are in {done.folder}")
 

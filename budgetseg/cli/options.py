@@ -13,11 +13,13 @@ from budgetseg.errors import UsageError
 from budgetseg.types import Budget
 
 __all__ = [
+    "BackEnd",
     "Dataset",
     "Descriptors",
     "Model",
     "Networks",
     "PerFrame",
+    "Precision",
     "Root",
     "Space",
     "Threads",
@@ -74,6 +76,22 @@ Space = Annotated[
         "descriptors of supervoxels and a CRF. 'auto': frames if the model has a network for its classes and no other "
         "option needs regions. --engine is an alias.",
         autocompletion=one_of("space"),
+    ),
+]
+BackEnd = Annotated[
+    str,
+    typer.Option(
+        help="What runs networks: 'onnxruntime', 'openvino', 'cuda' or 'tensorrt'. 'auto': the fastest of those "
+        "installed whose answers agree with onnxruntime, measured once on a machine.",
+        autocompletion=one_of("backend"),
+    ),
+]
+Precision = Annotated[
+    str,
+    typer.Option(
+        help="Arithmetic of networks: 'f32', 'bf16', or 'int8' for networks that are stored with 8-bit convolutions. "
+        "'auto': the fastest that agrees.",
+        autocompletion=one_of("precision"),
     ),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Number of CPU cores to use.", show_default="all")]

@@ -21,7 +21,9 @@ class _Output(Resource):
     """The output of a network for a frame, (h, w, L)."""
 
     def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork]) -> None:
-        self.kind = f"{name} output {network.digest}"  # networks of one name in other files have other prices
+        self.kind = (
+            f"{name} output {network.digest}{network.runner}"  # networks of one name in other files have other prices
+        )
         self._network = network
         self._instead = instead
 
@@ -54,6 +56,10 @@ class NetworkDescriptor(AgreedFramesDescriptor):
     name : of the descriptor
     network : runs on every frame
     instead : for certain frames, by number, another network that runs instead; with the same classes
+
+    Attributes
+    ----------
+    network : as given
     """
 
     def __init__(self, name: str, network: OnnxNetwork, instead: Mapping[int, OnnxNetwork] | None = None) -> None:
@@ -63,6 +69,7 @@ class NetworkDescriptor(AgreedFramesDescriptor):
                     f"{name}: has output {network.shape}, but a fold network {other.shape}; train both alike"
                 )
         self.name = name
+        self.network = network
         self.length = len(network.names)
         self.source = _Output(name, network, instead or {})
         self.resources = (self.source,)

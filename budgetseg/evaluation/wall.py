@@ -38,6 +38,7 @@ from budgetseg.evaluation.experiment import (
     write_results,
 )
 from budgetseg.models.bundle import Model
+from budgetseg.networks.backends.registry import Wanted
 from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection
 from budgetseg.policy.learned import METHOD, learned_for
@@ -149,7 +150,7 @@ Method = Callable[[VideoSource, float, int], _Answer]
 
 def _regions(policy: str, setting: _Setting) -> Method:
     """The method of `budgetseg label --space regions` with a policy, and all descriptors of the model."""
-    loaded = LoadedModel(setting.model, setting.cores, policy, space=REGIONS)
+    loaded = LoadedModel(setting.model, setting.cores, policy, space=REGIONS, wanted=Wanted())
 
     def label(source: VideoSource, budget_s: float, seed: int) -> _Answer:
         request = Request((Budget(budget_s),), density=setting.per_frame, seed=seed)
@@ -178,9 +179,8 @@ def _frames(even: bool, setting: _Setting) -> Method:
 
 def _networks(setting: _Setting) -> Frames:
     """The frames space of the model, loaded before any clock starts; its networks rise in measured price."""
-    setting.loaded.choose(FRAMES)
-    space = setting.loaded.frames
-    assert space is not None
+    space = setting.loaded.space_for(FRAMES, setting.videos[0].source)  # back ends are measured on the first video
+    assert isinstance(space, Frames)
     return space
 
 
@@ -282,7 +282,8 @@ def evaluate_wall(
     (split,) = plan.splits
     videos = [timed(video) for video in dataset.videos(split)]
     origins = [trusted_origins(video.source.read().frames, cores) for video in videos]
-    setting = _Setting(model, LoadedModel(model, cores, space=REGIONS), videos, origins, plan.per_frame, cores)
+    loaded = LoadedModel(model, cores, space=REGIONS, wanted=Wanted())
+    setting = _Setting(model, loaded, videos, origins, plan.per_frame, cores)
     rows = _rows(setting, names, experiment, advance)
     setup = {"dataset": plan.dataset, "split": split}
     return write_results([setup | row for row in rows], output / "results.json")

@@ -1,5 +1,6 @@
 """The input of a network: what it takes, and frames in that form."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from budgetseg.errors import ModelError
 from budgetseg.networks import MEAN, STD
+from budgetseg.networks.backends.core import Port
 from budgetseg.networks.card import Card
 from budgetseg.types import Float32, UInt8
 
@@ -83,9 +85,8 @@ class ImageInput:
         return np.asarray(planes, self.kind)
 
 
-def image_input(card: Card, session: Any) -> ImageInput:
-    """The input of a network; ModelError where it is no image."""
-    inputs = session.get_inputs()
+def image_input(card: Card, inputs: Sequence[Port]) -> ImageInput:
+    """The one of a network's inputs, as an image; ModelError where it is none."""
     layouts = _layouts(inputs[0]) if len(inputs) == 1 else []
     if not layouts:
         raise ModelError(
@@ -118,7 +119,7 @@ def at_size(frame: UInt8, size: tuple[int, int]) -> UInt8:
     return np.asarray(cv2.resize(frame, size, interpolation=interpolation), np.uint8)
 
 
-def _layouts(tensor: Any) -> list[str]:
+def _layouts(tensor: Port) -> list[str]:
     """Layouts that an input may have; first those in which three channels are stated. Open sides are names or None."""
     shape = tensor.shape
     if tensor.type not in KINDS or len(shape) != 4 or 0 in shape or not _may_be(shape[0], 1):

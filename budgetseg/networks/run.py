@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.errors import ModelError
+from budgetseg.networks.backends.core import Choice, Run, Session, Setup
+from budgetseg.networks.backends.registry import REFERENCE, backend_named, stored_precision
 from budgetseg.networks.card import Card
 from budgetseg.networks.inputs import at_size, image_input
 from budgetseg.networks.names import channel_names, class_map
 from budgetseg.networks.outputs import ClassOutput, Grid, class_output, onto_cells, probabilities_of
-from budgetseg.timing.deadline import LateError
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["TRIED", "OnnxNetwork", "at_size", "trial_frame"]
@@ -29,6 +29,8 @@ TRIED = (320, 256)
 class OnnxNetwork:
     """A network that maps frames to class probabilities.
 
+    It is understood by the reference back end, onnxruntime; `by` gives the same network run by another.
+
     Parameters
     ----------
     card : how to use the network
@@ -37,6 +39,7 @@ class OnnxNetwork:
     Attributes
     ----------
     card : how it is used
+    choice : the back end that runs it, and the precision of its arithmetic
     channel_names : of its classes before the card merges them, leaves them out, and puts them in order
     classes : what its channels mean
     frame : its input
@@ -48,13 +51,14 @@ class OnnxNetwork:
 
     def __init__(self, card: Card, threads: int = 1) -> None:
         self.card = card
-        self._session = _open(card, threads)
-        self._under_way: set[Any] = set()
-        self.frame = image_input(card, self._session)
+        self.choice = Choice(REFERENCE, stored_precision(card.file))
+        self._threads = threads
+        self._session: Session = backend_named(REFERENCE).open(card.file, Setup(threads=threads))
+        self._under_way: set[Run] = set()
+        self.frame = image_input(card, self._session.inputs)
         self.size = self.frame.size(card)
         self.output = self._try(self.size or self.frame.size_for(card, TRIED))
-        metadata = self._session.get_modelmeta().custom_metadata_map
-        self.channel_names = channel_names(card, metadata, self.output.n_channels)
+        self.channel_names = channel_names(card, self._session.metadata, self.output.n_channels)
         self.classes = class_map(card, self.channel_names)
         self._cells: tuple[int, int] | None = None
         self.digest = _digest(card)
@@ -77,9 +81,31 @@ class OnnxNetwork:
 
     @property
     def key(self) -> str:
-        """What its price goes by: file, card, and the size of frames."""
+        """What its price goes by: file, card, the size of frames, and what runs it where that is not onnxruntime."""
         width, height = self.size or (0, 0)
-        return f"{self.digest} {width}x{height}"
+        return f"{self.digest} {width}x{height}{self.runner}"
+
+    @property
+    def runner(self) -> str:
+        """What runs it, to be added to the name of a price; empty for the reference."""
+        return "" if self.choice.backend == REFERENCE else f" {self.choice}"
+
+    def by(self, choice: Choice, streams: int = 1) -> "OnnxNetwork":
+        """The network run by a back end in a precision; itself where it is so. ModelError where that cannot be.
+
+        Parameters
+        ----------
+        choice : of back end and precision
+        streams : threads that run it at the same time
+        """
+        if choice == self.choice:
+            return self
+        other = self._copy()
+        other.choice = choice
+        other._session = backend_named(choice.backend).open(
+            self.card.file, Setup(choice.precision, self._threads, streams)
+        )
+        return other
 
     def at(self, size: tuple[int, int]) -> "OnnxNetwork":
         """The network for videos of this width and height; itself where frames of all videos have one size.
@@ -111,7 +137,11 @@ class OnnxNetwork:
 
     def __call__(self, frame: UInt8) -> Float32:
         """Probabilities (h, w, L) of a frame (H, W, 3), uint8, on the grid of `shape`."""
-        planes = probabilities_of(self.output, self.classes, self._raw(frame))
+        return self.read(self.answer(self.tensor(frame)))
+
+    def read(self, answer: NDArray[Any]) -> Float32:
+        """Probabilities (h, w, L) on the grid of `shape` from what `answer` gave."""
+        planes = probabilities_of(self.output, self.classes, answer)
         cells = self._cells or Grid().fit(planes.shape[1], planes.shape[2], len(self.names))
         return onto_cells(planes, cells)
 
@@ -119,10 +149,20 @@ class OnnxNetwork:
         """A frame (H, W, 3) in the form of the network's input."""
         return self.frame.tensor(at_size(frame, self.size_for((frame.shape[1], frame.shape[0]))), self.card)
 
+    def answer(self, tensor: NDArray[Any]) -> NDArray[Any]:
+        """The output of the network as it is, for a frame in the form of its input; LateError if it was cut off."""
+        run = self._session.new_run(self.output.name)
+        self._under_way.add(run)
+        try:
+            answer: NDArray[Any] = run(tensor)[0]
+        finally:
+            self._under_way.discard(run)
+        return answer
+
     def cut_off(self) -> None:
         """Make every run that is under way, in any thread, end with LateError within milliseconds."""
         for run in list(self._under_way):
-            run.terminate = True
+            run.cut_off()
 
     def _copy(self) -> "OnnxNetwork":
         """The same network, whose runs are cut off by themselves."""
@@ -130,32 +170,18 @@ class OnnxNetwork:
         other._under_way = set()
         return other
 
-    def _raw(self, frame: UInt8) -> NDArray[Any]:
-        tensor = self.tensor(frame)
-        run = _new_run()
-        self._under_way.add(run)
-        try:
-            output: NDArray[Any] = self._session.run([self.output.name], {self.input: tensor}, run)[0]
-        except Exception:
-            if run.terminate:
-                raise LateError from None
-            raise
-        finally:
-            self._under_way.discard(run)
-        return output
-
     def _try(self, size: tuple[int, int]) -> ClassOutput:
         """What the network gives of frames of a width and height, found by a run, since many files do not state it."""
         card = self.card
         tensor = self.frame.tensor(trial_frame(size), card)
         try:
-            outputs = self._session.run(None, {self.input: tensor}, _new_run())
-        except Exception as error:  # onnxruntime's errors have no common base
+            outputs = self._session.new_run()(tensor)
+        except Exception as error:  # errors of back ends have no common base
             raise ModelError(
-                f"{card.file}: does not run on frames of {size[0]}x{size[1]} ({_line(error)}); set 'size' in its TOML "
+                f"{card.file}: does not run on frames of {size[0]}x{size[1]} ({error}); set 'size' in its TOML "
                 "file to one that it takes"
             ) from None
-        names = [output.name for output in self._session.get_outputs()]
+        names = [output.name for output in self._session.outputs]
         return class_output(card, names, outputs, size, self.frame.layout)
 
 
@@ -166,32 +192,6 @@ def trial_frame(size: tuple[int, int]) -> UInt8:
     return np.asarray(np.clip(large + rng.normal(0, 20, large.shape), 0, 255), np.uint8)
 
 
-def _open(card: Card, threads: int) -> Any:
-    import onnxruntime
-
-    if not card.file.is_file():
-        raise ModelError(f"{card.file}: no such file; a network needs its ONNX file")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4  # errors are raised as exceptions anyway
-    try:
-        return onnxruntime.InferenceSession(str(card.file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no common base
-        raise ModelError(
-            f"{card.file}: not an ONNX network that can be run ({_line(error)}); export it again, without operators of "
-            "its own"
-        ) from None
-
-
-def _new_run() -> Any:
-    """The options object of a run, by which it can be cut off."""
-    import onnxruntime
-
-    run = onnxruntime.RunOptions()
-    run.log_severity_level = 4
-    return run
-
-
 def _digest(card: Card) -> str:
     digest = hashlib.sha256(repr(replace(card, file=Path())).encode())
     for end in ("", ".data", "_data"):  # files with weights that are stored beside the network
@@ -199,10 +199,3 @@ def _digest(card: Card) -> str:
         if file.is_file():
             digest.update(file.read_bytes())
     return digest.hexdigest()[:8]
-
-
-def _line(error: Exception) -> str:
-    """The message of an error of onnxruntime on one line, without its source location."""
-    message = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
-    message = " ".join(message.split()).rpartition(" was false. ")[2]
-    return message[:200].rstrip(".")

@@ -12,6 +12,7 @@ from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier
 from budgetseg.models.bundle import load_any
+from budgetseg.networks.backends.registry import REFERENCE, Wanted
 from budgetseg.networks.card import read_card
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.spaces.frames.costs import PER_CLASS
@@ -67,4 +68,4 @@ def load_simulated(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_module, "LoadedModel", SimulatedModel)
         patch.setattr(Prices, "load", lambda *_: prices)
-        return load(folder, threads, space=space)
+        return load(folder, threads, space=space, wanted=Wanted(REFERENCE))

@@ -131,6 +131,7 @@ def test_the_ledger_names_space_stages_sources_video_and_model(
         "resumed",
         "replayed",
         "space",
+        "backends",
         "expected",
         "stopped",
         "loading_s",

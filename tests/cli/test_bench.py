@@ -13,6 +13,7 @@ from budgetseg.evaluation import bench_descriptors, bench_supervoxels
 from budgetseg.evaluation.bench_descriptors import Row
 from budgetseg.evaluation.bench_supervoxels import Case
 from budgetseg.evaluation.clips import Street
+from tests.app.streets import write_model, write_networks
 
 
 def test_supervoxels_prints_the_agreed_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -31,6 +32,27 @@ def test_supervoxels_prints_the_agreed_rows(monkeypatch: pytest.MonkeyPatch, tmp
     keys = ["video", "tier", "n", "ms_per_frame", "cpu_s", "peak_mb", "BR3D", "UE", "UEnp", "SA3D", "ASA", "EV", "bd"]
     assert all(list(row) == keys for row in report["rows"])
     assert all(0 < row["ASA"] <= 1 and row["peak_mb"] > 0 for row in report["rows"])
+
+
+def test_backends_prints_the_agreed_rows(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    net = write_networks(tmp_path / "nets", {"net": 4}) / "net.toml"
+    words = ["bench", "backends", "--json", "--network", str(net), "--threads", "2", "--frames", "3"]
+    report = json.loads(CliRunner().invoke(app, words).stdout)
+    assert report["bench"] == "backends"
+    assert [list(row) for row in report["rows"]] == [
+        ["network", "backend", "precision", "threads", "ms", "agreement"] for _ in report["rows"]
+    ]
+    first = report["rows"][0]
+    assert first["ms"] > 0
+    assert (first["backend"], first["precision"], first["agreement"]) == ("onnxruntime", "f32", 1.0)
+    assert {(row["network"], row["threads"]) for row in report["rows"]} == {("net", 2)}
+
+
+def test_backends_of_a_model_without_networks_are_refused(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["bench", "backends", "--model", str(write_model(tmp_path / "model"))])
+    assert isinstance(result.exception, UsageError)
+    assert "has no networks; choose another --model, or give --network" in str(result.exception)
 
 
 ROW: Row = {

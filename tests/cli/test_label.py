@@ -180,6 +180,23 @@ def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--backend", "tensorrt"], "the back end 'tensorrt' is not installed; pip install onnxruntime-gpu tensorrt"),
+        (["--backend", "abacus"], "no back end 'abacus'; choose from auto, onnxruntime, openvino, cuda, tensorrt"),
+        (["--precision", "f8"], "no precision 'f8'; choose from auto, f32, bf16, int8"),
+        (["--backend", "onnxruntime", "--precision", "bf16"], "the back end 'onnxruntime' has no bf16; leave out"),
+        (["--precision", "int8"], "dcnn.onnx: has no 8-bit convolutions, which --precision int8 needs"),
+    ],
+)
+def test_a_back_end_or_precision_that_is_not_there_is_refused(
+    refused: Callable[..., str], street: Path, tmp_path: Path, words: list[str], line: str
+) -> None:
+    assert line in refused("label", street, "--budget", "1s", *words, "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_without_a_model_the_bundled_ones_are_named(refused: Callable[..., str], street: Path, tmp_path: Path) -> None:
     line = refused("label", street, "--budget", "1s", "--model", "moon", "-o", tmp_path / "out")
     assert all(name in line for name in bundled_models())

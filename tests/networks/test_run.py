@@ -1,6 +1,8 @@
 """A network sees what its card asks for, and one that cannot be used is refused in a line."""
 
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +13,15 @@ from onnx import helper
 
 from budgetseg.errors import ModelError
 from budgetseg.models import bundled
+from budgetseg.networks.backends.core import Choice
+from budgetseg.networks.backends.registry import BACKENDS
 from budgetseg.networks.card import Card, read_card
+from budgetseg.networks.fastest import Measuring, measure
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.timing.clock import ManualClock
 from budgetseg.timing.deadline import LateError, cutting_off
 from budgetseg.types import Float32, UInt8
+from budgetseg.video import open_video
 from tests.networks.models import (
     FLOAT,
     INT64,
@@ -259,3 +265,57 @@ def test_a_run_that_is_cut_off_ends_at_once_and_the_next_is_as_before() -> None:
             network(frame)
     network.cut_off()  # nothing is under way
     assert np.array_equal(network(frame), before)
+
+
+# Back ends
+
+
+def test_by_the_reference_a_network_is_itself() -> None:
+    network = OnnxNetwork(read_card(bundled("camvid", "dcnn.onnx")))
+    assert network.choice == Choice("onnxruntime", "f32")
+    assert network.by(network.choice) is network
+    assert network.key == f"{network.digest} 480x360"
+
+
+def test_another_back_end_gives_the_same_probabilities() -> None:
+    if not BACKENDS["openvino"].precisions():
+        pytest.skip("OpenVINO is not installed")
+    network = OnnxNetwork(read_card(bundled("camvid", "dcnn.onnx"))).onto((45, 60))
+    other = network.by(Choice("openvino", "f32"), streams=2)
+    frame = noise(360, 480)
+    assert other.shape == network.shape
+    assert other.key == f"{network.key} openvino f32"
+    assert np.allclose(other(frame), network(frame), atol=1e-4)
+
+
+def test_another_back_end_is_cut_off_as_well() -> None:
+    if not BACKENDS["openvino"].precisions():
+        pytest.skip("OpenVINO is not installed")
+    network = OnnxNetwork(read_card(bundled("camvid", "dcnn_large.onnx")))
+    other = network.by(Choice("openvino", network.choice.precision))
+    before = other(noise(360, 480))
+    with cutting_off([other], lambda: 0.0, ManualClock()), pytest.raises(LateError):
+        other(noise(360, 480))
+    assert np.array_equal(other(noise(360, 480)), before)
+
+
+def test_bf16_agrees_on_frames_like_those_it_was_trained_on(data_root: Path) -> None:
+    able = BACKENDS["openvino"].precisions()
+    if "bf16" not in able:
+        pytest.skip("OpenVINO is not installed, or the processor has no bf16")
+    network = OnnxNetwork(read_card(bundled("camvid", "dcnn.onnx")))
+    frames = [frame.pixels for frame in open_video(data_root / "camvid" / "train").pick(range(0, 360, 90))]
+    settings = Measuring()
+    reference, rough = measure(network, [Choice("openvino", "bf16")], frames, 1, settings)
+    assert reference.agrees(settings)
+    assert rough.agrees(settings)
+
+
+def test_nothing_of_other_back_ends_is_imported_before_it_is_asked_for() -> None:
+    lines = (
+        "import sys, budgetseg.app.model, budgetseg.cli.app",
+        "from budgetseg.networks.backends.registry import Wanted, candidates, versions",
+        "Wanted('onnxruntime').check(), versions(), candidates(Wanted('onnxruntime'), 'f32', None)",
+        "sys.exit('openvino' in sys.modules)",
+    )
+    assert subprocess.run([sys.executable, "-c", "; ".join(lines)], check=False).returncode == 0

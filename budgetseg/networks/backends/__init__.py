@@ -1,0 +1,1 @@
+"""Back ends: the libraries that networks run in, behind one small contract."""
