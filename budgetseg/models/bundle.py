@@ -4,12 +4,13 @@ manifest.json        format, classes, descriptors, settings, static plans, polic
 arrays.safetensors   H, the CRF, the weights of policies and the values of Baseline3
 networks/            NAME.onnx, and NAME.toml where a network has a card
 
-A model of networks alone has no arrays, and a card for each network.
+A model of networks alone has no arrays, and a card for each network. The manifest of either may have `frames`: what
+`budgetseg adapt` or `budgetseg train` has measured for plans of the frames space.
 """
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -28,12 +29,15 @@ from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
+from budgetseg.spaces.frames.settings import Losses
 from budgetseg.types import Classes, Float32
 
-__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
+__all__ = ["MEASURED", "AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
 
 FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
+MEASURED = ("rate", "copied", "most", "alone", "skipped")
+"""Fields of `Losses` that a model may bring, beside `gains`."""
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError, UsageError)
 
@@ -53,6 +57,7 @@ class Model:
     plans : the best static plans for some budgets
     baseline3 : policies of Baseline3, for some descriptor sets and kinds of costs
     policies : learned policies, for some descriptor sets and kinds of costs
+    frames : what plans of the frames space believe; None for the defaults
     """
 
     name: str
@@ -64,6 +69,7 @@ class Model:
     plans: tuple[StaticPlan, ...] = ()
     baseline3: tuple[Baseline3Policy, ...] = ()
     policies: tuple[LearnedPolicy, ...] = ()
+    frames: Losses | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +82,14 @@ class NetworkModel:
     classes : names and colours of the classes that it predicts
     cards : of its networks, by name
     settings : what is known of where it comes from
+    frames : what plans of the frames space believe; None for the defaults
     """
 
     name: str
     classes: Classes
     cards: Mapping[str, Card]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    frames: Losses | None = None
 
 
 AnyModel = Model | NetworkModel
@@ -112,6 +120,7 @@ def save_model(model: AnyModel, folder: Path) -> None:
             "plans": [asdict(plan) for plan in model.plans],
             "wholes": [{"among": list(policy.among), "costs": policy.costs} for policy in model.baseline3],
             "policies": [_card_of(learned) for learned in model.policies],
+            **_stored_frames(model.frames),
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -155,6 +164,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
             "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
             "networks": list(model.cards),
             "settings": dict(model.settings),
+            **_stored_frames(model.frames),
             "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -168,7 +178,7 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
     for card in cards.values():
         _digest(card.file)  # it is there
-    return NetworkModel(manifest["name"], classes, cards, manifest["settings"])
+    return NetworkModel(manifest["name"], classes, cards, manifest["settings"], _read_frames(manifest, tuple(cards)))
 
 
 def _read_classes(manifest: dict[str, Any]) -> Classes:
@@ -218,7 +228,29 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     )
     stored = enumerate(manifest.get("policies", ()))
     policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies)
+    frames = _read_frames(manifest, names)
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies, frames)
+
+
+def _stored_frames(losses: Losses | None) -> dict[str, Any]:
+    """What was measured for plans of the frames space, under its key of the manifest; nothing where nothing was."""
+    if losses is None:
+        return {}
+    return {"frames": {**{name: getattr(losses, name) for name in MEASURED}, "gains": dict(losses.gains)}}
+
+
+def _read_frames(manifest: Mapping[str, Any], networks: Sequence[str]) -> Losses | None:
+    """What was measured for plans of the frames space; ValueError where it does not fit networks of these names."""
+    if "frames" not in manifest:  # older models have none
+        return None
+    stored = dict(manifest["frames"])
+    gains = {str(name): float(points) for name, points in stored.pop("gains").items()}
+    values = {str(name): float(value) for name, value in stored.items()}
+    if set(values) != set(MEASURED) or not set(gains) <= set(networks):
+        raise ValueError(f"frames must have {', '.join(MEASURED)}, and gains of its networks. Got {manifest['frames']}")
+    if not np.isfinite([*values.values(), *gains.values()]).all() or min(values.values()) < 0 or values["most"] == 0:
+        raise ValueError(f"frames must be finite, and most more than 0. Got {manifest['frames']}")
+    return Losses(**values, gains=gains)
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:

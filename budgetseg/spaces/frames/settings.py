@@ -1,5 +1,6 @@
 """Settings of the frames space, each with its meaning and where its value comes from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from budgetseg.propagate.settings import Propagation
@@ -24,8 +25,9 @@ class Losses:
     edges : gained where labels follow edges
     skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them.
         `python -m benchmarks.carrying`
-    doubling : gained with each doubling of a network's price, until networks were compared on the video at hand: the
-        dearer it is, the better it is taken to be
+    gains : by network, points by which it is better than the cheapest, where that was measured for a model
+    doubling : gained with each doubling of a network's price where that was not measured: the dearer it is, the better
+        it is taken to be. Both count until networks were compared on the video at hand
     hope : points by which a network may be better than that: it is tried where it would be chosen then
     trust : points of mean IoU that are gained or lost for each point that is expected by the probabilities of the
         better answer: networks are too sure of themselves. Slope over training videos and networks that have not seen
@@ -40,6 +42,7 @@ class Losses:
     alone: float = 0.15
     edges: float = 0.3
     skipped: float = 0.08
+    gains: Mapping[str, float] = field(default_factory=dict)
     doubling: float = 1.1
     hope: float = 5.0
     trust: float = 0.7
