@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 
 from benchmarks.cases import Case, composite_cases, plain_cases
-from benchmarks.key_frames import Float16, Table
+from benchmarks.key_frames import Table
+from benchmarks.takes import Float16
 from budgetseg.networks.card import read_card
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import Float32, UInt8

@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.families import family_tables
 from benchmarks.key_frames import Table, film_tables, miou, painted
-from budgetseg.learning.priors import Found, Sampling, Truth, fit_losses, measure
-from budgetseg.learning.takes import Take, opened, predictions_of
+from benchmarks.priors import Found, Sampling, Truth, fit_losses, measure
+from benchmarks.takes import Take, opened, predictions_of
 from budgetseg.propagate.cells import top_classes
 from budgetseg.propagate.chains import chains_to
 from budgetseg.propagate.fusion import Source, fuse

@@ -193,7 +193,7 @@ class LoadedModel:
         keys |= {work: f"{work} of {n_classes} classes" for work in PER_CLASS}
         known = self.model.classifiers.prior if isinstance(self.model, Model) else np.full(n_classes, 1 / n_classes)
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
-        settings = FrameSettings(losses=self.model.frames or Losses())
+        settings = FrameSettings(losses=Losses(gains=self.model.gains))
         space = Frames(networks, known.astype(np.float32), self.prices, self.threads, settings=settings, keys=keys)
         if not is_compiled(paint):
             self._tell("compiling, once on this machine")

@@ -1,4 +1,4 @@
-"""`budgetseg adapt`: fit decisions about frames to videos without labels."""
+"""`budgetseg adapt`: measure on videos without labels what networks are worth."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -55,14 +55,13 @@ def adapt(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit decisions about frames to your videos and networks, without labels.
+    """Measure on your videos what each network is worth, without labels.
 
-    Every network predicts frames from all over the videos. From that it is measured how much is lost when predictions
-    are carried to other frames, and how much the dearer networks add. The model that is written has these figures, and
-    'budgetseg label --model FOLDER' plans with them.
+    Every network predicts frames from all over the videos. From that it is measured how much the dearer networks add to
+    the cheapest. The model that is written has these figures, and 'budgetseg label --model FOLDER' begins with them.
 
-    The truth is what the dearest network predicts for every frame. So this makes runs stay close to that network; it
-    cannot tell how often the network is right.
+    The truth is what the dearest network predicts, as far as it is sure of it. Nobody knows how often it is right, so
+    nothing is learned about that.
 
     \b
     budgetseg adapt drive1.mp4 drive2.mp4 -o mine
@@ -115,19 +114,9 @@ def _model(model: str | None, networks: list[Path], name: str) -> "AnyModel":
 
 
 def _print(done: "Adapted", output: Path) -> None:
-    from budgetseg.spaces.frames.costs import COPY, FLOW
-    from budgetseg.spaces.frames.plan import loss_at
-
-    losses = done.losses
-    dearest = list(done.seconds)[-1]
-    rows: Rows = [
-        (name, f"{1000 * seconds:.1f}", f"{losses.gains[name]:+.1f}") for name, seconds in done.seconds.items()
-    ]
+    gains = done.model.gains
+    rows: Rows = [(name, f"{1000 * seconds:.1f}", f"{gains[name]:+.1f}") for name, seconds in done.network_s.items()]
     print_table(("network", "ms a frame", "points over the cheapest"), rows)
-    typer.echo(f"'{dearest}' on {done.n_frames} of {done.n_all} frames was taken for the truth; there are no labels.")
-    distances = (1.0, 10.0, 100.0)  # neighbouring frames of film, then farther
-    print_table(
-        ("frames of film to the key frame", "points lost along flow", "points lost by copying"),
-        [(f"{own:g}", *(f"{loss_at(own, carry, losses):.1f}" for carry in (FLOW, COPY))) for own in distances],
-    )
+    dearest = list(done.network_s)[-1]
+    typer.echo(f"Points are of mean IoU. The truth was '{dearest}' on {done.n_asked} of {done.n_frames} frames.")
     typer.echo(f"The model is in {output}")

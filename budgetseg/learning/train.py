@@ -27,12 +27,14 @@ from budgetseg.descriptors.describe import Description, count_frames, describe_d
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
 from budgetseg.files import atomic_folder, check_writable
+from budgetseg.learning.adapt import table_gains
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
 from budgetseg.learning.policies import PolicyRecipe, learn_policies, n_policies
 from budgetseg.learning.qlearning import learn_baseline3, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
+from budgetseg.models.networks import in_class_order
 from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.types import Float32
 
@@ -109,6 +111,7 @@ def train_model(
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
     model = Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings)
+    model = replace(model, gains=table_gains(tables, in_class_order(model)))
     learned = Learned(model, tables, fitted.out_of_fold)
     if recipe.plans is not None:
         advance = stage("static plans", n_plans(model.classifiers.names), "plans")

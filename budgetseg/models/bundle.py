@@ -5,7 +5,7 @@ arrays.safetensors   H, the CRF, the weights of policies and the values of Basel
 networks/            NAME.onnx, and NAME.toml where a network has a card
 
 A model of networks alone has no arrays, and a card for each network. The manifest of either may have `frames`: what
-`budgetseg adapt` or `budgetseg train` has measured for plans of the frames space.
+`budgetseg adapt` or `budgetseg train` has measured of its networks for plans of the frames space.
 """
 
 import json
@@ -29,15 +29,12 @@ from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
-from budgetseg.spaces.frames.settings import Losses
 from budgetseg.types import Classes, Float32
 
-__all__ = ["MEASURED", "AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
+__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
 
 FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
-MEASURED = ("rate", "copied", "most", "alone", "skipped")
-"""Fields of `Losses` that a model may bring, beside `gains`."""
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError, UsageError)
 
@@ -57,7 +54,7 @@ class Model:
     plans : the best static plans for some budgets
     baseline3 : policies of Baseline3, for some descriptor sets and kinds of costs
     policies : learned policies, for some descriptor sets and kinds of costs
-    frames : what plans of the frames space believe; None for the defaults
+    gains : by network, points of mean IoU by which it is better than one of them; empty where none was measured
     """
 
     name: str
@@ -69,7 +66,7 @@ class Model:
     plans: tuple[StaticPlan, ...] = ()
     baseline3: tuple[Baseline3Policy, ...] = ()
     policies: tuple[LearnedPolicy, ...] = ()
-    frames: Losses | None = None
+    gains: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +79,14 @@ class NetworkModel:
     classes : names and colours of the classes that it predicts
     cards : of its networks, by name
     settings : what is known of where it comes from
-    frames : what plans of the frames space believe; None for the defaults
+    gains : by network, points of mean IoU by which it is better than one of them; empty where none was measured
     """
 
     name: str
     classes: Classes
     cards: Mapping[str, Card]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    frames: Losses | None = None
+    gains: Mapping[str, float] = field(default_factory=dict)
 
 
 AnyModel = Model | NetworkModel
@@ -120,7 +117,7 @@ def save_model(model: AnyModel, folder: Path) -> None:
             "plans": [asdict(plan) for plan in model.plans],
             "wholes": [{"among": list(policy.among), "costs": policy.costs} for policy in model.baseline3],
             "policies": [_card_of(learned) for learned in model.policies],
-            **_stored_frames(model.frames),
+            **_stored_gains(model.gains),
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -164,7 +161,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
             "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
             "networks": list(model.cards),
             "settings": dict(model.settings),
-            **_stored_frames(model.frames),
+            **_stored_gains(model.gains),
             "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -178,7 +175,7 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
     for card in cards.values():
         _digest(card.file)  # it is there
-    return NetworkModel(manifest["name"], classes, cards, manifest["settings"], _read_frames(manifest, tuple(cards)))
+    return NetworkModel(manifest["name"], classes, cards, manifest["settings"], _read_gains(manifest, tuple(cards)))
 
 
 def _read_classes(manifest: dict[str, Any]) -> Classes:
@@ -228,29 +225,22 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     )
     stored = enumerate(manifest.get("policies", ()))
     policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
-    frames = _read_frames(manifest, names)
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies, frames)
+    gains = _read_gains(manifest, names)
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies, gains)
 
 
-def _stored_frames(losses: Losses | None) -> dict[str, Any]:
+def _stored_gains(gains: Mapping[str, float]) -> dict[str, Any]:
     """What was measured for plans of the frames space, under its key of the manifest; nothing where nothing was."""
-    if losses is None:
-        return {}
-    return {"frames": {**{name: getattr(losses, name) for name in MEASURED}, "gains": dict(losses.gains)}}
+    return {"frames": {"gains": dict(gains)}} if gains else {}
 
 
-def _read_frames(manifest: Mapping[str, Any], networks: Sequence[str]) -> Losses | None:
-    """What was measured for plans of the frames space; ValueError where it does not fit networks of these names."""
-    if "frames" not in manifest:  # older models have none
-        return None
-    stored = dict(manifest["frames"])
-    gains = {str(name): float(points) for name, points in stored.pop("gains").items()}
-    values = {str(name): float(value) for name, value in stored.items()}
-    if set(values) != set(MEASURED) or not set(gains) <= set(networks):
-        raise ValueError(f"frames must have {', '.join(MEASURED)}, and gains of its networks. Got {manifest['frames']}")
-    if not np.isfinite([*values.values(), *gains.values()]).all() or min(values.values()) < 0 or values["most"] == 0:
-        raise ValueError(f"frames must be finite, and most more than 0. Got {manifest['frames']}")
-    return Losses(**values, gains=gains)
+def _read_gains(manifest: Mapping[str, Any], networks: Sequence[str]) -> dict[str, float]:
+    """Gains of networks of these names; ValueError where they do not fit them. Older models have none."""
+    stored = manifest.get("frames", {"gains": {}})["gains"]
+    gains = {str(name): float(points) for name, points in stored.items()}
+    if not set(gains) <= set(networks) or not np.isfinite(list(gains.values())).all():
+        raise ValueError(f"gains must be finite, of the networks {', '.join(networks)}. Got {stored}")
+    return gains
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from budgetseg.descriptors.registry import open_networks
-from budgetseg.models.bundle import AnyModel, NetworkModel
+from budgetseg.models.bundle import AnyModel, Model, NetworkModel
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.networks.together import agreed, differences, named_cards
 from budgetseg.types import Classes
 
-__all__ = ["networks_alone", "networks_of"]
+__all__ = ["in_class_order", "networks_alone", "networks_of"]
 
 
 def networks_of(model: AnyModel) -> dict[str, OnnxNetwork]:
@@ -24,6 +24,14 @@ def networks_of(model: AnyModel) -> dict[str, OnnxNetwork]:
         opened = open_networks(model.classifiers.names, model.networks)
         networks = {name: network for name, network in opened.items() if not differences(network, names)}
     return {name: network.among(names) for name, network in networks.items()}
+
+
+def in_class_order(model: Model) -> list[str]:
+    """Names of the networks of a trained model that predict its classes in its order, without any class map."""
+    opened = open_networks(model.classifiers.names, model.networks)
+    names = model.classes.names
+    same = [name for name, own in opened.items() if own.names == names or not own.classes.is_named]
+    return [name for name in same if not differences(opened[name], names) and opened[name].shape[2] == len(names)]
 
 
 def networks_alone(paths: Sequence[str | Path], name: str) -> NetworkModel:

@@ -25,9 +25,12 @@ class Losses:
     edges : gained where labels follow edges
     skipped : lost for each frame left out between two that are read, and unit of distance: flow is even between them.
         `python -m benchmarks.carrying`
-    gains : by network, points by which it is better than the cheapest, where that was measured for a model
-    doubling : gained with each doubling of a network's price where that was not measured: the dearer it is, the better
-        it is taken to be. Both count until networks were compared on the video at hand
+    gains : by network, points by which it is better than the cheapest, where that was measured for a model:
+        `budgetseg adapt` and `budgetseg train`
+    prior_frames : as many frames of the video at hand as these gains count for, beside those on which networks were
+        compared there; `python -m benchmarks.adapted`
+    doubling : gained with each doubling of a network's price where no gains were measured, until networks were compared
+        on the video at hand: the dearer it is, the better it is taken to be
     hope : points by which a network may be better than that: it is tried where it would be chosen then
     trust : points of mean IoU that are gained or lost for each point that is expected by the probabilities of the
         better answer: networks are too sure of themselves. Slope over training videos and networks that have not seen
@@ -43,6 +46,7 @@ class Losses:
     edges: float = 0.3
     skipped: float = 0.08
     gains: Mapping[str, float] = field(default_factory=dict)
+    prior_frames: float = 2.0
     doubling: float = 1.1
     hope: float = 5.0
     trust: float = 0.7

@@ -5,7 +5,6 @@ own probabilities, its labels have some expected mean IoU, and the labels of the
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -64,28 +63,30 @@ class Worth:
     def gains(self, prices_s: Mapping[str, float]) -> list[float]:
         """Points of mean IoU by which each network is better than the cheapest.
 
-        A network that was not compared here is taken to gain on the one before what it gained when the model was made;
-        where that is not known, with each doubling of the price, as `Losses.doubling` has it.
+        What was measured when the model was made counts as some frames of the video at hand. Where nothing was, a
+        network that was not compared here gains with each doubling of the price, as `Losses.doubling` has it.
 
         Parameters
         ----------
         prices_s : by network, from the cheapest to the dearest
         """
-        found = [0.0] * bool(prices_s)
-        for k, (before, name) in enumerate(pairwise(prices_s), 1):
+        names = list(prices_s)
+        found = [0.0] * bool(names)
+        for k in range(1, len(names)):
             known = [(cheap, gains) for (cheap, dear), gains in self._gains.items() if dear == k]
-            if known:
-                cheap, gains = max(known)
-                found.append(found[cheap] + float(np.mean(gains)))
-            else:
-                found.append(found[-1] + self._prior(before, name, prices_s))
+            cheap, gains = max(known, default=(k - 1, []))
+            found.append(found[cheap] + self._gain(names[cheap], names[k], gains, prices_s))
         return found
 
-    def _prior(self, cheap: str, dear: str, prices_s: Mapping[str, float]) -> float:
-        """Points by which a network is taken to be better than another."""
-        gains = self._losses.gains
-        if cheap in gains and dear in gains:
-            return gains[dear] - gains[cheap]
+    def _gain(self, cheap: str, dear: str, gains: Sequence[float], prices_s: Mapping[str, float]) -> float:
+        """Points by which a network is better than another one, with which it was compared on some frames."""
+        measured = self._losses.gains
+        if cheap in measured and dear in measured:
+            n_prior = self._losses.prior_frames
+            prior = measured[dear] - measured[cheap]
+            return (n_prior * prior + sum(gains)) / max(n_prior + len(gains), 1e-9)
+        if gains:
+            return float(np.mean(gains))
         ratio = max(prices_s[dear] / max(prices_s[cheap], 1e-9), 1.0)
         return self._losses.doubling * float(np.log2(ratio))
 

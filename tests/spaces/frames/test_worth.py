@@ -11,7 +11,7 @@ from budgetseg.spaces.frames.worth import Worth, expected_iou
 from budgetseg.types import Float32, UInt8
 
 SHAPE = (12, 20)
-LOSSES = Losses(doubling=1.5)
+LOSSES = Losses(doubling=1.5, prior_frames=2.0)
 PRICES = {"small": 0.01, "middle": 0.02, "large": 0.08}
 
 
@@ -78,11 +78,21 @@ def test_networks_without_a_price_are_alike(n: int) -> None:
     assert Worth(LOSSES).gains(dict.fromkeys("abc"[:n], 0.0)) == [0.0] * n
 
 
-def test_what_was_measured_for_a_model_counts_until_networks_were_compared_here() -> None:
+def test_what_was_measured_for_a_model_counts_as_some_frames_of_the_video() -> None:
     worth = Worth(replace(LOSSES, gains={"small": 0.0, "middle": 2.0, "large": 1.5}))
     assert worth.gains(PRICES) == pytest.approx([0.0, 2.0, 1.5])
     worth.compare(0, 1, halves(), sure_of(halves()))
-    assert worth.gains(PRICES) == pytest.approx([0.0, 0.0, -0.5])
+    assert worth.gains(PRICES) == pytest.approx([0.0, 2.0 * 2 / 3, 2.0 * 2 / 3 - 0.5])
+
+
+def test_many_frames_outweigh_what_was_measured_for_a_model() -> None:
+    worth = Worth(replace(LOSSES, gains={"small": 0.0, "middle": 2.0}))
+    gains = []
+    for _ in range(20):
+        worth.compare(0, 1, halves(), sure_of(halves()))
+        gains.append(worth.gains(PRICES)[1])
+    assert gains == sorted(gains, reverse=True)
+    assert gains[-1] < 0.2
 
 
 def test_a_network_that_was_not_measured_gains_with_its_price() -> None:

@@ -1,4 +1,4 @@
-"""What plans of the frames space may believe before a run, measured on takes: what carrying loses, what networks add.
+"""What carrying loses and networks gain on takes, and priors that fit it: what plans of the frames space may believe.
 
     take + truth ─► points lost by key frames, strides and ways of carrying ─► `Losses` that fit them
 
@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from scipy.optimize import least_squares
 
-from budgetseg.learning.takes import Float16, Take, opened, predictions_of
+from benchmarks.takes import Float16, Take, opened, predictions_of
 from budgetseg.propagate.order import medians
 from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.plan import loss
@@ -22,7 +22,7 @@ from budgetseg.spaces.frames.state import FrameState
 from budgetseg.spaces.frames.worth import expected_iou
 from budgetseg.types import IGNORE, Float32, Float64, UInt8
 
-__all__ = ["Found", "Lost", "Sampling", "Truth", "fit_losses", "measure"]
+__all__ = ["Found", "Lost", "Sampling", "Truth", "fit_losses", "mean_gains", "measure"]
 
 FITTED = ("rate", "copied", "most", "skipped")
 """Fields of `Losses` that are fitted to what key frames, strides and ways of carrying lose."""
@@ -178,8 +178,14 @@ def _tops(answers: Float16) -> UInt8:
     return np.asarray(answers.argmax(axis=3), np.uint8)
 
 
+def mean_gains(found: Sequence[Found]) -> dict[str, float]:
+    """Points by which each network is better than the cheapest, in the mean over the frames of all takes."""
+    frames = np.array([own.n_frames for own in found], np.float64)
+    return {name: float(np.average([own.gains[name] for own in found], weights=frames)) for name in found[0].gains}
+
+
 def fit_losses(found: Sequence[Found], sampling: Sampling, start: Losses, has_labels: bool) -> Losses:
-    """The losses that fit what was measured on takes.
+    """The losses that fit what carrying loses on takes.
 
     Parameters
     ----------
@@ -190,11 +196,9 @@ def fit_losses(found: Sequence[Found], sampling: Sampling, start: Losses, has_la
     """
     rows = [lost for own in found for lost in own.lost]
     frames = np.array([own.n_frames for own in found], np.float64)
-    names = found[0].gains
-    gains = {name: float(np.average([own.gains[name] for own in found], weights=frames)) for name in names}
     fitted = _fit(rows, sampling, replace(start, alone=0.0))  # losses are without what fusing adds
     alone = float(np.average([own.fused for own in found], weights=frames)) if has_labels else start.alone
-    return replace(fitted, alone=max(alone, 0.0), gains=gains)
+    return replace(fitted, alone=max(alone, 0.0))
 
 
 def _fit(rows: Sequence[Lost], sampling: Sampling, start: Losses) -> Losses:

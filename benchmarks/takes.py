@@ -1,22 +1,19 @@
-"""Stretches of videos with what every network predicts for every frame: tables that runs are tried and priced on."""
+"""Stretches of videos with what every network predicts for every frame: tables that decisions are tried on."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.engine.plan import Plan
-from budgetseg.engine.threads import for_each
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.engine.window import Reader, Window
-from budgetseg.propagate.cells import reduced
-from budgetseg.propagate.settings import Propagation
 from budgetseg.spaces.frames.costs import FLOW
 from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState, Prediction
-from budgetseg.timing.clock import ManualClock, thread_s
+from budgetseg.timing.clock import ManualClock
 from budgetseg.timing.ledger import Account, Ledger
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Float32, UInt8
@@ -24,13 +21,9 @@ from budgetseg.video import VideoSource
 from budgetseg.video.arrays import ArrayClip
 from budgetseg.video.core import Span
 
-__all__ = ["Ask", "Float16", "Recorded", "Take", "opened", "predictions_of", "record"]
+__all__ = ["Float16", "Recorded", "Take", "opened", "predictions_of"]
 
 Float16 = NDArray[np.float16]
-
-
-Ask = Callable[[int, UInt8], Float32]
-"""From the number of a frame and its pixels (H, W, 3) to probabilities (h, w, L)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +32,7 @@ class Take:
 
     Attributes
     ----------
-    frames : (T, H, W, 3), perhaps smaller than those that the networks saw: see `record`
+    frames : (T, H, W, 3)
     answers : probabilities (T, h, w, L) of each network, times what classes count, in half precision; from the
         cheapest network to the dearest
     rate : frames a second
@@ -48,10 +41,6 @@ class Take:
     frames: UInt8
     answers: Mapping[str, Float16]
     rate: float = 25.0
-
-    def in_order(self, names: Sequence[str]) -> "Take":
-        """The take with networks in another order."""
-        return replace(self, answers={name: self.answers[name] for name in names})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,50 +65,6 @@ class Recorded:
 
 def _key(frame: UInt8) -> int:
     return hash(np.ascontiguousarray(frame[::5, ::5]).tobytes())
-
-
-def record(
-    frames: Iterable[UInt8],
-    networks: Mapping[str, Ask],
-    weights: Float32,
-    rate: float = 25.0,
-    threads: int = 1,
-    fits: Callable[[], bool] = lambda: True,
-    advance: Callable[[int], None] = lambda _: None,
-) -> tuple[Take, dict[str, float]]:
-    """Ask networks about the frames of a stretch.
-
-    Returns the take, with networks in the order in which they are given, and the median seconds of computing that each
-    takes for a frame. Frames are kept at the size at which optical flow is found, which changes nothing in that.
-
-    Parameters
-    ----------
-    frames : (H, W, 3) each, one after the other
-    networks : by name
-    weights : (L,), what each class counts
-    rate : frames a second
-    threads : cores to use
-    fits : whether there is time for another frame
-    advance : called with the number of frames done
-    """
-    kept: dict[int, UInt8] = {}
-    answers: dict[str, dict[int, Float16]] = {name: {} for name in networks}
-    spent_s: dict[str, list[float]] = {name: [] for name in networks}
-
-    def ask(job: tuple[int, UInt8]) -> None:
-        t, frame = job
-        for name, network in networks.items():
-            began_s = thread_s()
-            found = network(t, frame)
-            spent_s[name].append(thread_s() - began_s)
-            answers[name][t] = (found * weights).astype(np.float16)
-        kept[t] = reduced(frame, Propagation.flow_pixels)
-        advance(1)
-
-    for_each(enumerate(frames), ask, threads, fits)
-    tables = {name: np.stack([own[t] for t in sorted(own)]) for name, own in answers.items()}
-    seconds = {name: float(np.median(own)) for name, own in spent_s.items()}
-    return Take(np.stack([kept[t] for t in sorted(kept)]), tables, rate), seconds
 
 
 def opened(take: Take, stride: int = 1) -> tuple[FrameState, list[int]]:
