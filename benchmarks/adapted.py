@@ -1,6 +1,6 @@
 """Whether plans are better with priors that were measured on other videos of the same kind, in simulation.
 
-Usage: python -m benchmarks.adapted DATA [SEEDS]
+Usage: python -m benchmarks.adapted DATA [SEEDS [FIELD=VALUE …]]
 
 DATA holds camvid/, suny/, clips/ and film/; nothing here is reported data. Runs are those of the engine over recorded
 answers, by a clock that is charged with stated prices, so that they are always the same. Each video is labelled at
@@ -12,6 +12,8 @@ budgets of `MS` milliseconds a frame, with
   own        as adapted, on the video itself
   at once    as adapted, where gains that are seen on the video replace it at once (`prior_frames` of 0)
   carrying   what carrying loses, fitted to the other videos, by their dearest network (`benchmarks/priors.py`)
+
+With fields of `Losses`, the defaults are compared with these changes instead, one at a time.
 
 With labels: SUNY's training halves and CamVid's training sequences, by a family of networks that have not seen them
 (`benchmarks/families.py`), and SEEDS composites of each, for which the plain videos are the others. Without: film by
@@ -65,6 +67,8 @@ RATES = {
 """Seconds for a pixel or a cell, as of one thread of an AMD EPYC."""
 FILM_SIZE = (480, 272)
 FILM_FRAMES = 120
+Believed = Mapping[str, Mapping[str, Losses]]
+"""By way and by name of the video."""
 WAYS = ("default", "adapted", "labelled", "own", "at once", "carrying")
 
 
@@ -129,9 +133,21 @@ def priors(tables: Sequence[Table], names: Sequence[str]) -> dict[str, dict[str,
     return found
 
 
-def compare(tables: Sequence[Table], prices_s: Mapping[str, float], ways: Sequence[str]) -> None:
+def changed(tables: Sequence[Table], changes: Sequence[str]) -> dict[str, dict[str, Losses]]:
+    """The defaults, and changes of one field each, for every table."""
+    found = {"default": dict.fromkeys((table.name for table in tables), Losses())}
+    for change in changes:
+        name, value = change.split("=")
+        losses = Losses(**{name: float(value)})  # type: ignore[arg-type]  # all such fields are numbers
+        found[change] = dict.fromkeys(found["default"], losses)
+    return found
+
+
+def compare(
+    tables: Sequence[Table], prices_s: Mapping[str, float], believed: Mapping[str, Mapping[str, Losses]]
+) -> None:
     """Print a line for each video and way, and a table of means."""
-    believed = priors(tables, tuple(prices_s))
+    ways = tuple(believed)
     rows: dict[tuple[str, str], list[list[float]]] = {}
     for table in tables:
         for way in ways:
@@ -155,14 +171,17 @@ def compare(tables: Sequence[Table], prices_s: Mapping[str, float], ways: Sequen
     print(flush=True)
 
 
-def main(data: Path, n_seeds: int) -> None:
+def main(data: Path, n_seeds: int, changes: Sequence[str]) -> None:
     """Print the comparisons."""
     family_s = {name: NETWORK_S * times for name, times in FAMILY.items()}
-    for dataset in ("suny", "camvid"):
-        tables = family_tables(data, dataset, range(n_seeds))
-        compare(tables, family_s, WAYS)
-    compare(film_tables(data), FILM_S, tuple(way for way in WAYS if way != "labelled"))
+    for group in ("suny", "camvid", "film"):
+        tables = film_tables(data) if group == "film" else family_tables(data, group, range(n_seeds))
+        prices_s = FILM_S if group == "film" else family_s
+        believed = changed(tables, changes) if changes else priors(tables, tuple(prices_s))
+        if group == "film":
+            believed.pop("labelled", None)
+        compare(tables, prices_s, believed)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3, sys.argv[3:])

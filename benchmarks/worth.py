@@ -9,7 +9,8 @@ sequences, with a family of networks that have not seen them (`benchmarks/famili
    lost by the cheaper network and by carrying, on each video; slope through the origin, which is `trust`, and
    correlation. The same for other values of `rare`.
 2. What fusing every frame with its neighbours gains (`alone`), and what edges gain (`edges`), by labels.
-3. What film lets expect of the bundled networks for each doubling of the price (`doubling`), times `trust`.
+3. What is gained for each doubling of the price (`doubling`): by labels, and what film lets expect of the bundled
+   networks, times `trust`.
 4. `rate`, `copied`, `most` and `skipped` that fit what carrying loses, by labels and by the dearest network, when
    little is taken for granted.
 """
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.families import family_tables
+from benchmarks.families import PRICES, family_tables
 from benchmarks.key_frames import Table, film_tables, miou, painted
 from benchmarks.priors import Found, Sampling, Truth, fit_losses, measure
 from benchmarks.takes import Take, opened, predictions_of
@@ -53,11 +54,13 @@ class Pair:
     what : the way, `networks` or how predictions are carried
     expected : by the probabilities of the better answers, for each value of `RARES`
     true : by labels
+    doublings : times that the price doubles from the cheaper network to the dearer one
     """
 
     what: str
     expected: Sequence[float]
     true: float
+    doublings: float = 0.0
 
 
 def take_of(table: Table) -> Take:
@@ -71,7 +74,9 @@ def of_networks(table: Table) -> Iterator[Pair]:
     true = {name: miou(table, painted(answers, size)) for name, answers in table.answers.items()}
     for cheap, dear in combinations(table.answers, 2):
         worse, better = (np.asarray(table.answers[name], np.float32) for name in (cheap, dear))
-        yield Pair("networks", expected([top_classes(own) for own in worse], better), true[dear] - true[cheap])
+        doublings = float(np.log2(PRICES[dear] / PRICES[cheap]))
+        labels = [top_classes(own) for own in worse]
+        yield Pair("networks", expected(labels, better), true[dear] - true[cheap], doublings)
 
 
 def of_carrying(table: Table) -> Iterator[Pair]:
@@ -185,7 +190,10 @@ def main(data: Path) -> None:
     gains = {table.name: of_fusing(table) for own in tables.values() for table in own}
     for name, (fused, edges) in (*gains.items(), ("mean", tuple(np.mean(list(gains.values()), axis=0)))):
         print(f"| {name} | {fused:.2f} | {edges:.2f} |")
-    print("\n| film | for each doubling |\n|---|---|")
+    print("\n| videos | for each doubling |\n|---|---|")
+    for dataset in (*tables, "all"):
+        rows = pairs[dataset, "networks"]
+        print(f"| {dataset} | {sum(row.true for row in rows) / sum(row.doublings for row in rows):.2f} |")
     for name, points in doublings(data):
         print(f"| {name} | {points:.2f} |", flush=True)
     print("\n| videos | truth | rate | copied | most | skipped |\n|---|---|---|---|---|---|")
