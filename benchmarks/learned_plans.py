@@ -225,12 +225,12 @@ def main(data: Path) -> None:
     print("\n| one video left out of | learned |\n|---|---|")
     gains = []
     for group, own in groups.items():
-        found = []
+        left_out: list[float] = []
         for video in dict.fromkeys(choice.video for choice in own):
             weights = learned([choice for choice in own if choice.video != video])
-            found += judge([choice for choice in own if choice.video == video], weights)[1]
-        gains += found
-        print(f"| {group} | {_show(found)} |")
+            left_out += judge([choice for choice in own if choice.video == video], weights)[1]
+        gains += left_out
+        print(f"| {group} | {_show(left_out)} |")
     print(f"| all | {_show(gains)} |")
 
 
