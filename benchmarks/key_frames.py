@@ -16,39 +16,33 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 import budgetseg
+from benchmarks import takes
 from benchmarks.cases import composite_cases, plain_cases
 from benchmarks.composites import assemble, draw
+from benchmarks.takes import Float16, Recorded
 from budgetseg.baselines.oracle import Scene, greedy_keys
 from budgetseg.datasets import open_dataset
-from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
-from budgetseg.engine.trace import WindowTrace
-from budgetseg.engine.window import Reader, Window
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
 from budgetseg.networks.card import read_card
 from budgetseg.networks.run import OnnxNetwork
 from budgetseg.propagate.cells import top_classes
 from budgetseg.propagate.order import key_frames
 from budgetseg.propagate.paint import paint
-from budgetseg.spaces.frames.costs import FLOW
 from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.frames.state import FrameState, Prediction
-from budgetseg.timing.clock import CostClock, ManualClock
-from budgetseg.timing.ledger import Account, Ledger
+from budgetseg.timing.clock import CostClock
 from budgetseg.timing.margins import Margins
 from budgetseg.timing.prices import Prices
-from budgetseg.types import Budget, Classes, Float32, UInt8
+from budgetseg.types import Budget, Classes, UInt8
 from budgetseg.video import VideoSource, open_video
 from budgetseg.video.arrays import ArrayClip
 from budgetseg.video.core import Span
-
-Float16 = NDArray[np.float16]
 
 PER_HUNDRED = (2, 4, 8, 16, 32)
 CLIPS = ("clips/bikes.mp4", "clips/carphone_pristine.mp4", "film/motorway.mp4", "film/car_park.mp4", "film/person.mp4")
@@ -77,26 +71,6 @@ class Table:
     answers: Mapping[str, Float16]
     n_labels: int
     rate: float = 25.0
-
-
-class Recorded:
-    """A network whose answers (T, h, w, L) for frames (T, H, W, 3) are looked up."""
-
-    def __init__(self, frames: UInt8, answers: Float16) -> None:
-        self.shape = answers.shape[1:]
-        self._answers = {_key(frame): answer for frame, answer in zip(frames, answers, strict=True)}
-
-    def __call__(self, frame: UInt8) -> Float32:
-        """Probabilities (h, w, L)."""
-        answer: Float32 = self._answers[_key(frame)].astype(np.float32)
-        return answer
-
-    def cut_off(self) -> None:
-        """Nothing is ever under way."""
-
-
-def _key(frame: UInt8) -> int:
-    return hash(np.ascontiguousarray(frame[::5, ::5]).tobytes())
 
 
 def answers_of(network: OnnxNetwork, frames: UInt8) -> Float16:
@@ -215,22 +189,13 @@ def compare(tables: Sequence[Table], ways: Mapping[str, FrameSettings]) -> None:
     show(found, tuple(ways))
 
 
-def opened(table: Table, stride: int) -> tuple[FrameState, Sequence[int]]:
-    """The state of a whole video of which some frames were read, with flow between them, and their numbers."""
-    n_frames = len(table.frames)
-    network = Recorded(table.frames, table.answers[list(table.answers)[-1]])
-    shares: Float32 = np.full(table.n_labels, 1 / table.n_labels, np.float32)
-    space = Frames({"network": network}, shares, Prices(frozen=True), 2, settings=FrameSettings(rehearsals=0))
-    clip = ArrayClip(table.frames, table.rate)
-    video = VideoSource(clip, Span(), clip.size)
-    window = Window(0, range(n_frames), Reader(video, 1), is_last=True)
-    plan = Plan(n_frames, clip.size[::-1])
-    state = FrameState(space, window, table.rate, plan, Account(ManualClock(), space.prices, Ledger(None)))
-    numbers = sorted({*range(0, n_frames, stride), n_frames - 1})
-    state.prepare_again(WindowTrace(n_frames, numbers, (1, 1), n_frames, (), ()), len(numbers))
-    state.plan = replace(plan, carry=FLOW)
-    state.footage.find_flow(np.inf)
-    return state, numbers
+def opened(table: Table, stride: int) -> tuple[FrameState, list[int]]:
+    """The state of a whole video of which some frames were read, with flow between them, and their numbers.
+
+    Its only network is the dearest.
+    """
+    name = list(table.answers)[-1]
+    return takes.opened(takes.Take(table.frames, {name: table.answers[name]}, table.rate), stride)
 
 
 def placed(tables: Sequence[Table]) -> None:

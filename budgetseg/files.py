@@ -15,7 +15,7 @@ from secrets import token_hex
 
 from budgetseg.errors import OutputError
 
-__all__ = ["atomic_file", "atomic_folder", "forget_leftovers"]
+__all__ = ["atomic_file", "atomic_folder", "check_writable", "forget_leftovers"]
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
@@ -63,6 +63,16 @@ def atomic_folder(path: str | Path, last: str | None = None) -> Iterator[Path]:
             _move_into(part, target, last)
     finally:
         _forget(part)
+
+
+class _EnoughError(Exception):
+    pass
+
+
+def check_writable(folder: Path) -> None:
+    """Raise OutputError if a folder cannot be written to: before the work, and not after it."""
+    with suppress(_EnoughError), atomic_folder(folder):
+        raise _EnoughError
 
 
 def forget_leftovers(path: str | Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from budgetseg.errors import OutputError
-from budgetseg.files import atomic_file, atomic_folder, forget_leftovers
+from budgetseg.files import atomic_file, atomic_folder, check_writable, forget_leftovers
 
 
 def names(folder: Path) -> list[str]:
@@ -158,3 +158,11 @@ def test_leftovers_of_a_name_with_wildcards_are_its_own(tmp_path: Path) -> None:
     forget_leftovers(tmp_path / "clip*")
     forget_leftovers(tmp_path / "nowhere" / "clip")
     assert names(tmp_path) == [".clip2.0123abcd"]
+
+
+def test_whether_a_folder_can_be_written_is_known_before_the_work(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new" / "folder")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="it is a file"):
+        check_writable(tmp_path / "file")

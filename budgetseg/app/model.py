@@ -26,7 +26,7 @@ from budgetseg.descriptors.calibrate import calibrate_new
 from budgetseg.descriptors.calibrate import warm_up as warm_up_descriptors
 from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.network_output import NetworkDescriptor
-from budgetseg.descriptors.registry import BUILT_IN, open_descriptors, open_networks
+from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier, replay, run
@@ -34,15 +34,17 @@ from budgetseg.errors import UsageError
 from budgetseg.machine import cache_folder
 from budgetseg.models.bundle import AnyModel, Model, NetworkModel, load_any
 from budgetseg.models.find import bundled_models, find_model
+from budgetseg.models.networks import networks_of
 from budgetseg.networks.backends.core import Choice
 from budgetseg.networks.backends.registry import REFERENCE, Wanted
 from budgetseg.networks.inspect import summary
 from budgetseg.networks.run import TRIED, OnnxNetwork
-from budgetseg.networks.together import agreed, bound, differences, marks_of, named_cards
+from budgetseg.networks.together import agreed, bound, marks_of, named_cards
 from budgetseg.policy.episode import Selection
 from budgetseg.propagate.paint import paint
 from budgetseg.spaces.frames import warm_up as frames_warm_up
 from budgetseg.spaces.frames.costs import PER_CLASS
+from budgetseg.spaces.frames.settings import FrameSettings, Losses
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.regions import warm_up as regions_warm_up
 from budgetseg.spaces.regions.space import Regions
@@ -161,11 +163,7 @@ class LoadedModel:
         """The networks that label frames, by name, with the classes of the model; empty if it has none."""
         if self._opened is not None:
             return self._opened
-        model = self.model
-        if isinstance(model, NetworkModel):
-            networks = {name: OnnxNetwork(card) for name, card in model.cards.items()}
-            return {name: network.among(model.classes.names) for name, network in agreed(networks).items()}
-        return _fitting(open_networks(model.classifiers.names, model.networks), model.classes)
+        return networks_of(self.model)
 
     def understood(self) -> list[str]:
         """What was understood of each network that labels frames, in a line."""
@@ -203,7 +201,8 @@ class LoadedModel:
         keys |= {work: f"{work} of {n_classes} classes" for work in PER_CLASS}
         known = self.model.classifiers.prior if isinstance(self.model, Model) else np.full(n_classes, 1 / n_classes)
         _log.info("getting frames ready for %s: compiling if needed", ", ".join(networks))
-        space = Frames(networks, known.astype(np.float32), self.prices, self.threads, keys=keys)
+        settings = FrameSettings(losses=Losses(gains=self.model.gains))
+        space = Frames(networks, known.astype(np.float32), self.prices, self.threads, settings=settings, keys=keys)
         if not is_compiled(paint):
             self._tell("compiling, once on this machine")
         frames_warm_up.warm_up(space)
@@ -440,12 +439,6 @@ def _load_networks(
         _log.info("network %s", line)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
-
-
-def _fitting(networks: Mapping[str, OnnxNetwork], classes: Classes) -> dict[str, OnnxNetwork]:
-    """Networks that predict a model's classes, in its order; others are descriptors only."""
-    fit = {name: network for name, network in networks.items() if not differences(network, classes.names)}
-    return {name: network.among(classes.names) for name, network in fit.items()}
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

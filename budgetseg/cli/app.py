@@ -14,6 +14,7 @@ import typer
 
 from budgetseg import __version__
 from budgetseg.cli import (
+    adapt,
     datasets,
     demo,
     describe,
@@ -44,6 +45,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(label.label)
 app.command()(supervoxels.supervoxels)
+app.command("adapt")(adapt.adapt)
 app.command("describe")(describe.describe)
 app.command("train-network")(train_network.train_network)
 app.command("train")(train.train)

@@ -64,7 +64,7 @@ Scope = Annotated[
 AnyModel = Annotated[
     str | None,
     typer.Option(
-        help="Name of a bundled model, or folder of a model that 'budgetseg train' wrote.",
+        help="Name of a bundled model, or folder of a model that 'budgetseg train' or 'adapt' wrote.",
         show_default="camvid; with --resume or --replay the model of that run",
         autocompletion=one_of("model"),
     ),

@@ -9,7 +9,6 @@ Each stage leaves its result in the work folder, so that an interrupted training
 import json
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -27,13 +26,15 @@ from budgetseg.datasets import open_dataset
 from budgetseg.descriptors.describe import Description, count_frames, describe_dataset
 from budgetseg.descriptors.registry import HAND_MADE
 from budgetseg.descriptors.table import VideoTable, read_table
-from budgetseg.files import atomic_folder
+from budgetseg.files import atomic_folder, check_writable
+from budgetseg.learning.adapt import table_gains
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
 from budgetseg.learning.policies import PolicyRecipe, learn_policies, n_policies
 from budgetseg.learning.qlearning import learn_baseline3, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
+from budgetseg.models.networks import in_class_order
 from budgetseg.networks.recipe import NetworkRecipe
 from budgetseg.types import Float32
 
@@ -99,7 +100,7 @@ def train_model(
     stage : reports progress
     tell : called with a line about every round of learning a policy
     """
-    _try_out(output)
+    check_writable(output)
     plan = with_networks(plan, work / "networks", recipe.networks, cores, stage)
     tables = _describe(plan, work / "table", cores, stage)
     samples = samples_of(tables)
@@ -110,6 +111,7 @@ def train_model(
     settings = {"dataset": plan.dataset, "splits": list(plan.splits), "tier": plan.tier, "per_frame": plan.per_frame}
     classes = open_dataset(plan.dataset, plan.root).classes
     model = Model(output.name, classes, fitted.classifiers, crf, plan.networks, settings)
+    model = replace(model, gains=table_gains(tables, in_class_order(model)))
     learned = Learned(model, tables, fitted.out_of_fold)
     if recipe.plans is not None:
         advance = stage("static plans", n_plans(model.classifiers.names), "plans")
@@ -125,16 +127,6 @@ def train_model(
         _log.info("%d policies", len(policies))
     save_model(model, output)
     return Report(fitted.decays, fitted.calibration_error)
-
-
-class _EnoughError(Exception):
-    pass
-
-
-def _try_out(folder: Path) -> None:
-    """Raise an error if a folder cannot be written to, before the work and not after it."""
-    with suppress(_EnoughError), atomic_folder(folder):
-        raise _EnoughError
 
 
 def _describe(plan: Description, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:

@@ -4,12 +4,13 @@ manifest.json        format, classes, descriptors, settings, static plans, polic
 arrays.safetensors   H, the CRF, the weights of policies and the values of Baseline3
 networks/            NAME.onnx, and NAME.toml where a network has a card
 
-A model of networks alone has no arrays, and a card for each network.
+A model of networks alone has no arrays, and a card for each network. The manifest of either may have `frames`: what
+`budgetseg adapt` or `budgetseg train` has measured of its networks for plans of the frames space.
 """
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -53,6 +54,7 @@ class Model:
     plans : the best static plans for some budgets
     baseline3 : policies of Baseline3, for some descriptor sets and kinds of costs
     policies : learned policies, for some descriptor sets and kinds of costs
+    gains : by network, points of mean IoU by which it is better than one of them; empty where none was measured
     """
 
     name: str
@@ -64,6 +66,7 @@ class Model:
     plans: tuple[StaticPlan, ...] = ()
     baseline3: tuple[Baseline3Policy, ...] = ()
     policies: tuple[LearnedPolicy, ...] = ()
+    gains: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +79,14 @@ class NetworkModel:
     classes : names and colours of the classes that it predicts
     cards : of its networks, by name
     settings : what is known of where it comes from
+    gains : by network, points of mean IoU by which it is better than one of them; empty where none was measured
     """
 
     name: str
     classes: Classes
     cards: Mapping[str, Card]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    gains: Mapping[str, float] = field(default_factory=dict)
 
 
 AnyModel = Model | NetworkModel
@@ -112,6 +117,7 @@ def save_model(model: AnyModel, folder: Path) -> None:
             "plans": [asdict(plan) for plan in model.plans],
             "wholes": [{"among": list(policy.among), "costs": policy.costs} for policy in model.baseline3],
             "policies": [_card_of(learned) for learned in model.policies],
+            **_stored_gains(model.gains),
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -155,6 +161,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
             "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
             "networks": list(model.cards),
             "settings": dict(model.settings),
+            **_stored_gains(model.gains),
             "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -168,7 +175,7 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
     for card in cards.values():
         _digest(card.file)  # it is there
-    return NetworkModel(manifest["name"], classes, cards, manifest["settings"])
+    return NetworkModel(manifest["name"], classes, cards, manifest["settings"], _read_gains(manifest, tuple(cards)))
 
 
 def _read_classes(manifest: dict[str, Any]) -> Classes:
@@ -218,7 +225,22 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     )
     stored = enumerate(manifest.get("policies", ()))
     policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies)
+    gains = _read_gains(manifest, names)
+    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies, gains)
+
+
+def _stored_gains(gains: Mapping[str, float]) -> dict[str, Any]:
+    """What was measured for plans of the frames space, under its key of the manifest; nothing where nothing was."""
+    return {"frames": {"gains": dict(gains)}} if gains else {}
+
+
+def _read_gains(manifest: Mapping[str, Any], networks: Sequence[str]) -> dict[str, float]:
+    """Gains of networks of these names; ValueError where they do not fit them. Older models have none."""
+    stored = manifest.get("frames", {"gains": {}})["gains"]
+    gains = {str(name): float(points) for name, points in stored.items()}
+    if not set(gains) <= set(networks) or not np.isfinite(list(gains.values())).all():
+        raise ValueError(f"gains must be finite, of the networks {', '.join(networks)}. Got {stored}")
+    return gains
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:

@@ -446,3 +446,26 @@ def test_a_damaged_model_of_networks_alone_is_refused(
     save_model(alone, tmp_path / "model")
     edit_manifest(tmp_path / "model", **change)
     refused(tmp_path / "model")
+
+
+def test_what_networks_gain_comes_back_and_models_without_it_have_none(alone: NetworkModel, tmp_path: Path) -> None:
+    save_model(alone, tmp_path / "plain")
+    assert load_any(tmp_path / "plain").gains == {}
+    gains = {"small": 0.0, "large": 2.5}
+    save_model(replace(alone, gains=gains), tmp_path / "model")
+    assert load_any(tmp_path / "model").gains == gains
+
+
+def test_a_trained_model_has_what_its_networks_gain(folder: Path, tmp_path: Path) -> None:
+    model = replace(load_model(folder), gains={"dcnn": 0.0})
+    save_model(model, tmp_path / "again")
+    assert load_model(tmp_path / "again").gains == {"dcnn": 0.0}
+
+
+@pytest.mark.parametrize(
+    "frames", [3, {}, {"gains": 3}, {"gains": {"moon": 1.0}}, {"gains": {"large": "much"}}, {"gains": {"large": 1e999}}]
+)
+def test_gains_that_do_not_fit_the_networks_are_refused(alone: NetworkModel, tmp_path: Path, frames: object) -> None:
+    save_model(alone, tmp_path / "model")
+    edit_manifest(tmp_path / "model", frames=frames)
+    refused(tmp_path / "model")

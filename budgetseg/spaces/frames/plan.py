@@ -80,7 +80,9 @@ def _plans(
                 n_keys, cost_s = _with_others(left_s - ready_s, n_keys, cost_s, network, end)
             scale = options.scales.get(carry, 1.0)
             lost = loss(options.n_frames / n_keys, carry, options.distance, settings.losses, scale)
-            lost += unread_loss(options, stride, max(n_read, n_keys), carry, settings.losses)
+            unread = max(1 - max(n_read, n_keys) / options.n_frames, 0.0)
+            crossing = options.n_cuts * stride / 4 / options.n_frames
+            lost += unread_loss(unread, carry, options.distance, settings.losses, crossing)
             gain = options.gains.get(network, 0.0)
             if n_keys == options.n_frames:
                 gain += _more(options, network, n_read, left_s - ready_s - cost_s, costs)
@@ -158,15 +160,20 @@ def _most_keys(left_s: float, n_read: int, have: int, network: str, end: _End) -
     return n_keys, cost_s(n_keys)
 
 
-def unread_loss(options: Options, stride: int, n_seen: int, carry: str, losses: Losses) -> float:
-    """Points lost by frames that are neither read nor asked about, one in `stride` being read and `n_seen` either."""
-    share = 1 - n_seen / options.n_frames
-    if share <= 0:
-        return 0.0
-    each = 1 - math.exp(-((options.distance / losses.skipped_distance) ** 2))
+def unread_loss(share: float, carry: str, distance: float, losses: Losses, crossing: float = 0.0) -> float:
+    """Points lost by frames that are neither read nor asked about.
+
+    Parameters
+    ----------
+    share : of all frames that these are, 0 to 1
+    carry : how predictions come to them
+    distance : between neighbouring frames
+    losses : what they cost
+    crossing : the share of these frames that are taken to lie on the other side of a cut
+    """
+    each = 1 - math.exp(-((distance / losses.skipped_distance) ** 2))
     skipped = losses.skipped * each if carry == FLOW else 0.0
-    crossed = options.n_cuts * stride / 4 / options.n_frames  # of these frames, those taken to be beyond a cut
-    return share * (skipped + losses.crossed * crossed)
+    return share * (skipped + losses.crossed * crossing)
 
 
 def loss(frames_per_key: float, carry: str, distance: float, losses: Losses, scale: float = 1.0) -> float:

@@ -175,7 +175,7 @@ class FrameState:
 
     def gains(self) -> list[float]:
         """Points by which each network is better than the cheapest."""
-        return self.worth.gains([self._costs.network_s(name) for name in self.names])
+        return self.worth.gains({name: self._costs.network_s(name) for name in self.names})
 
     def timeline(self) -> Timeline:
         """Where the frames of the window lie, by the way in which predictions are carried."""

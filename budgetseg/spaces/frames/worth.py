@@ -60,21 +60,35 @@ class Worth:
         """Whether two networks were compared."""
         return (cheap, dear) in self._gains
 
-    def gains(self, prices_s: Sequence[float]) -> list[float]:
-        """Points of mean IoU by which each network is better than the cheapest, the first.
+    def gains(self, prices_s: Mapping[str, float]) -> list[float]:
+        """Points of mean IoU by which each network is better than the cheapest.
 
-        Networks that were not compared are taken to gain with each doubling of the price, as `Losses.doubling` has it.
+        What was measured when the model was made counts as some frames of the video at hand. Where nothing was, a
+        network that was not compared here gains with each doubling of the price, as `Losses.doubling` has it.
+
+        Parameters
+        ----------
+        prices_s : by network, from the cheapest to the dearest
         """
-        found = [0.0]
-        for k in range(1, len(prices_s)):
+        names = list(prices_s)
+        found = [0.0] * bool(names)
+        for k in range(1, len(names)):
             known = [(cheap, gains) for (cheap, dear), gains in self._gains.items() if dear == k]
-            if known:
-                cheap, gains = max(known)
-                found.append(found[cheap] + float(np.mean(gains)))
-            else:
-                ratio = max(prices_s[k] / max(prices_s[k - 1], 1e-9), 1.0)
-                found.append(found[-1] + self._losses.doubling * float(np.log2(ratio)))
+            cheap, gains = max(known, default=(k - 1, []))
+            found.append(found[cheap] + self._gain(names[cheap], names[k], gains, prices_s))
         return found
+
+    def _gain(self, cheap: str, dear: str, gains: Sequence[float], prices_s: Mapping[str, float]) -> float:
+        """Points by which a network is better than another one, with which it was compared on some frames."""
+        measured = self._losses.gains
+        if cheap in measured and dear in measured:
+            n_prior = self._losses.prior_frames
+            prior = measured[dear] - measured[cheap]
+            return (n_prior * prior + sum(gains)) / max(n_prior + len(gains), 1e-9)
+        if gains:
+            return float(np.mean(gains))
+        ratio = max(prices_s[dear] / max(prices_s[cheap], 1e-9), 1.0)
+        return self._losses.doubling * float(np.log2(ratio))
 
     def scales(self) -> Mapping[str, float]:
         """Times as much as the priors have it that carrying loses here, by how predictions are carried."""
@@ -96,7 +110,8 @@ class Worth:
 def expected_iou(labels: UInt8, probabilities: Float32, rare: float) -> float:
     """Mean IoU of labels (h, w) if classes are distributed as probabilities (h, w, L), at any scale, tell.
 
-    Classes of which there is less than a share of `rare` do not count.
+    Where these are all 0, nothing is known, and labels do not count; nor do classes of which there is less than a share
+    of `rare`.
     """
     h, w, n_labels = probabilities.shape
     right = np.zeros(n_labels)
@@ -104,9 +119,11 @@ def expected_iou(labels: UInt8, probabilities: Float32, rare: float) -> float:
     given = np.zeros(n_labels)
     for y in range(h):
         for x in range(w):
-            total = np.float32(1e-12)
+            total = np.float32(0)
             for k in range(n_labels):
                 total += probabilities[y, x, k]
+            if total <= 0:
+                continue
             label = labels[y, x]
             given[label] += 1
             right[label] += probabilities[y, x, label] / total

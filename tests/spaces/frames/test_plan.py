@@ -174,22 +174,21 @@ def test_frames_that_have_nothing_in_common_lose_no_more_than_there_is_to_lose(c
 
 
 def test_what_is_copied_is_the_same_however_many_frames_were_read() -> None:
-    half, fifth = (unread_loss(OPTIONS, stride, N // stride, COPY, LOSSES) for stride in (2, 5))
-    assert half == fifth == 0
+    assert unread_loss(0.5, COPY, 3.0, LOSSES) == unread_loss(0.8, COPY, 3.0, LOSSES) == 0
 
 
 def test_frames_that_are_neither_read_nor_asked_about_lose_by_flow_that_is_even_between_others() -> None:
-    lost = [unread_loss(OPTIONS, stride, N // stride, FLOW, LOSSES) for stride in (1, 2, 5)]
+    lost = [unread_loss(share, FLOW, 1.0, LOSSES) for share in (0.0, 0.5, 0.8)]
     assert 0 == lost[0] < lost[1] < lost[2] < LOSSES.skipped
-    assert unread_loss(OPTIONS, 5, N, FLOW, LOSSES) == 0
-    assert unread_loss(replace(OPTIONS, distance=20.0), 2, N // 2, FLOW, LOSSES) > 5 * lost[1]
+    assert unread_loss(0.5, FLOW, 20.0, LOSSES) > 5 * lost[1]
 
 
-def test_where_there_are_cuts_frames_are_not_left_out_lightly() -> None:
-    cuts = replace(OPTIONS, n_cuts=5)
-    for carry in (FLOW, COPY):
-        lost = [unread_loss(cuts, stride, N // stride, carry, LOSSES) for stride in (1, 2, 5)]
-        assert 0 == lost[0] < 2 < lost[1] < lost[2]
+@pytest.mark.parametrize("carry", [FLOW, COPY])
+def test_where_there_are_cuts_frames_are_not_left_out_lightly(carry: str) -> None:
+    lost = [unread_loss(share, carry, 1.0, LOSSES, crossing=0.03) for share in (0.0, 0.5, 0.8)]
+    assert 0 == lost[0] < 2 < lost[1] < lost[2]
+    without = sure(0.3, replace(OPTIONS, networks=("small",)))
+    assert without.stride > sure(0.3, replace(OPTIONS, networks=("small",), n_cuts=20)).stride
 
 
 def test_at_the_same_distance_flow_loses_less_than_copying() -> None:

@@ -1,5 +1,7 @@
 """What networks and carrying are worth is seen where there are two answers about one frame."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from budgetseg.spaces.frames.worth import Worth, expected_iou
 from budgetseg.types import Float32, UInt8
 
 SHAPE = (12, 20)
-LOSSES = Losses(doubling=1.5)
+LOSSES = Losses(doubling=1.5, prior_frames=2.0)
+PRICES = {"small": 0.01, "middle": 0.02, "large": 0.08}
 
 
 def halves() -> UInt8:
@@ -63,23 +66,53 @@ def test_rare_classes_do_not_count() -> None:
 
 def test_a_network_gains_with_its_price_until_it_was_compared() -> None:
     worth = Worth(LOSSES)
-    assert worth.gains([0.01, 0.02, 0.08]) == pytest.approx([0.0, 1.5, 4.5])
+    assert worth.gains(PRICES) == pytest.approx([0.0, 1.5, 4.5])
     worth.compare(0, 1, halves(), sure_of(halves()))
-    assert worth.gains([0.01, 0.02, 0.08]) == pytest.approx([0.0, 0.0, 3.0])
+    assert worth.gains(PRICES) == pytest.approx([0.0, 0.0, 3.0])
     assert worth.is_compared(0, 1)
     assert not worth.is_compared(0, 2)
 
 
-@pytest.mark.parametrize("prices", [[], [0.0], [0.0, 0.0]])
-def test_networks_without_a_price_are_alike(prices: list[float]) -> None:
-    assert all(points == 0 for points in Worth(LOSSES).gains(prices))
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_networks_without_a_price_are_alike(n: int) -> None:
+    assert Worth(LOSSES).gains(dict.fromkeys("abc"[:n], 0.0)) == [0.0] * n
+
+
+def test_what_was_measured_for_a_model_counts_as_some_frames_of_the_video() -> None:
+    worth = Worth(replace(LOSSES, gains={"small": 0.0, "middle": 2.0, "large": 1.5}))
+    assert worth.gains(PRICES) == pytest.approx([0.0, 2.0, 1.5])
+    worth.compare(0, 1, halves(), sure_of(halves()))
+    assert worth.gains(PRICES) == pytest.approx([0.0, 2.0 * 2 / 3, 2.0 * 2 / 3 - 0.5])
+
+
+def test_many_frames_outweigh_what_was_measured_for_a_model() -> None:
+    worth = Worth(replace(LOSSES, gains={"small": 0.0, "middle": 2.0}))
+    gains = []
+    for _ in range(20):
+        worth.compare(0, 1, halves(), sure_of(halves()))
+        gains.append(worth.gains(PRICES)[1])
+    assert gains == sorted(gains, reverse=True)
+    assert gains[-1] < 0.2
+
+
+def test_a_network_that_was_not_measured_gains_with_its_price() -> None:
+    worth = Worth(replace(LOSSES, gains={"small": 0.0, "middle": 2.0}))
+    assert worth.gains(PRICES) == pytest.approx([0.0, 2.0, 5.0])
+
+
+def test_where_nothing_is_known_labels_do_not_count() -> None:
+    truth = sure_of(halves())
+    truth[:, :2] = 0
+    wrong = halves()
+    wrong[:, :2] = 1
+    assert expected_iou(wrong, truth, 0.01) == pytest.approx(1)
 
 
 def test_the_more_two_networks_differ_and_the_surer_the_dearer_is_the_more_it_gains() -> None:
     def gain(cells: int, certainty: float) -> float:
         worth = Worth(LOSSES)
         worth.compare(0, 1, moved(halves(), cells), sure_of(halves(), certainty))
-        return worth.gains([0.01, 0.02])[1]
+        return worth.gains({"small": 0.01, "large": 0.02})[1]
 
     assert 0 == gain(0, 0.9) < gain(1, 0.9) < gain(2, 0.9) < gain(4, 0.9)
     assert gain(2, 0.5) < gain(2, 0.7) < gain(2, 1.0)
@@ -89,7 +122,7 @@ def test_a_dearer_network_that_knows_no_better_gains_nothing() -> None:
     worth = Worth(LOSSES)
     guesses = np.random.default_rng(0).integers(0, 3, SHAPE).astype(np.uint8)
     worth.compare(0, 1, guesses, np.full((*SHAPE, 3), 1 / 3, np.float32))
-    assert worth.gains([0.01, 0.02])[1] == pytest.approx(0, abs=2)
+    assert worth.gains({"small": 0.01, "large": 0.02})[1] == pytest.approx(0, abs=2)
 
 
 def test_carrying_is_taken_to_lose_as_usual_until_it_is_seen_to_lose_less_or_more() -> None:
