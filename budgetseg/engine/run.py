@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.engine.loop import Listed, Outcome, Policy, done_of, spend
+from budgetseg.engine.loop import LATE, Listed, Outcome, Policy, done_of, spend
 from budgetseg.engine.memory import LabelMemory, made_ready, n_bytes, no_collection, room_for
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
@@ -24,7 +24,7 @@ from budgetseg.engine.space import Evidence, Space, WindowState
 from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import Event, Finish, WindowTrace
 from budgetseg.engine.window import Window
-from budgetseg.errors import UsageError, VideoError
+from budgetseg.errors import ModelError, UsageError, VideoError
 from budgetseg.propagate.order import spread
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.timing.ledger import Account, Ledger
@@ -143,6 +143,7 @@ class _Run:
         self.memory = memory or LabelMemory()
         self.done: list[_Done] = []
         self.glanced: dict[int, _Opened] = {}
+        self.failed = ""  # the first source that did, and how
         self._to_fill = [0.0] * len(request.budgets)  # pixels that take their labels from other windows
         self.ledgers = [Ledger(None, request.scope) for _ in request.budgets]
 
@@ -170,6 +171,7 @@ class _Run:
                 del opened
         if n_found == 0 and not self.plan.prior:
             raise VideoError(f"'{self.video.name}' has no frame; check the file")
+        self._check_failed()
         self._label_rest()
         if self.request.scope == "total" and len(self.ledgers) == 1:
             self.ledgers[0].spent_s = self.clock.now_s()
@@ -328,10 +330,19 @@ class _Run:
         planned = batch.planned_s.tolist()
         spent = outcome.spent_s.tolist()
         shared = outcome.shared_s.tolist()
+        for k, why in outcome.missing.items():
+            if why != LATE and not self.failed:
+                self.failed = f"'{self.space.sources[actions[k].source]}' {why}"
         for k in done_of(batch, outcome):
             place, source = actions[k]
             ledger.book_source(self.space.sources[source], planned[k], spent[k])
             events.append(Event(place, source, at_s, spent[k], shared[k]))
+
+    def _check_failed(self) -> None:
+        """Raise ModelError where labels would be those of the prior because networks fail, not for want of time."""
+        is_prior = all(finish.prior for done in self.done for finish in done.trace.finishes)
+        if self.failed and is_prior:
+            raise ModelError(f"{self.failed} on '{self.video.name}', and no frame was predicted; check the network")
 
     def _repeat_window(self, opened: _Opened, window: Window, trace: WindowTrace) -> None:
         state = opened.state

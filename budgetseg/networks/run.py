@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from budgetseg.errors import ModelError
 from budgetseg.networks.card import Card
+from budgetseg.networks.faults import fault_of, line_of
 from budgetseg.networks.inputs import at_size, image_input
 from budgetseg.networks.names import channel_names, class_map
 from budgetseg.networks.outputs import ClassOutput, Grid, class_output, onto_cells, probabilities_of
@@ -152,11 +152,11 @@ class OnnxNetwork:
             outputs = self._session.run(None, {self.input: tensor}, _new_run())
         except Exception as error:  # onnxruntime's errors have no common base
             raise ModelError(
-                f"{card.file}: does not run on frames of {size[0]}x{size[1]} ({_line(error)}); set 'size' in its TOML "
-                "file to one that it takes"
+                f"{card.file}: does not run on frames of {size[0]}x{size[1]} ({line_of(error)}); set 'size' in its "
+                "TOML file to one that it takes"
             ) from None
         names = [output.name for output in self._session.get_outputs()]
-        return class_output(card, names, outputs, size, self.frame.layout)
+        return class_output(card, names, outputs, size, self.frame)
 
 
 def trial_frame(size: tuple[int, int]) -> UInt8:
@@ -175,12 +175,12 @@ def _open(card: Card, threads: int) -> Any:
     options.intra_op_num_threads = threads
     options.log_severity_level = 4  # errors are raised as exceptions anyway
     try:
-        return onnxruntime.InferenceSession(str(card.file), options, providers=["CPUExecutionProvider"])
+        # Its fallback would try the same again, and print so.
+        return onnxruntime.InferenceSession(
+            str(card.file), options, providers=["CPUExecutionProvider"], enable_fallback=False
+        )
     except Exception as error:  # onnxruntime's errors have no common base
-        raise ModelError(
-            f"{card.file}: not an ONNX network that can be run ({_line(error)}); export it again, without operators of "
-            "its own"
-        ) from None
+        raise ModelError(f"{card.file}: {fault_of(error)}") from None
 
 
 def _new_run() -> Any:
@@ -199,10 +199,3 @@ def _digest(card: Card) -> str:
         if file.is_file():
             digest.update(file.read_bytes())
     return digest.hexdigest()[:8]
-
-
-def _line(error: Exception) -> str:
-    """The message of an error of onnxruntime on one line, without its source location."""
-    message = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
-    message = " ".join(message.split()).rpartition(" was false. ")[2]
-    return message[:200].rstrip(".")
