@@ -244,7 +244,8 @@ def test_the_package_loads_models_by_their_folder(
 ) -> None:
     asked: list[tuple[object, ...]] = []
 
-    def record(_: object, *options: object) -> LoadedModel:
+    def record(_: object, *options: object, **named: object) -> LoadedModel:
+        assert set(named) == {"tell"}
         asked.append(options)
         return loaded
 
