@@ -8,6 +8,7 @@ A frame is *flat* where its labels are one class from edge to edge, but the chea
 """
 
 import argparse
+import json
 import signal
 import subprocess
 import sys
@@ -136,11 +137,12 @@ def interrupted(clip: Clip, rng: Any, most_s: float, why: bool) -> Row:
             program.send_signal(signal.SIGINT)
             program.stderr.read()
         labels = read_label_pngs(out / "labels")
+        prior = float(json.loads((out / "ledger.json").read_text())["prior_only"])
     flat = is_flat(labels) & ~clip.own_is_flat
     agreement = float((labels == clip.unbounded).mean())
     how = "Ctrl-C" + (", why" if why else "")
     status = str(program.returncode)
-    return Row(clip.path.stem, MINUTE, how, 0.0, float(flat.mean()), 0.0, agreement, after_s, status)
+    return Row(clip.path.stem, MINUTE, how, prior, float(flat.mean()), np.nan, agreement, after_s, status)
 
 
 def main() -> None:
