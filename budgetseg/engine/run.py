@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.engine.loop import Listed, Outcome, Policy, done_of, spend
+from budgetseg.engine.loop import LATE, Listed, Outcome, Policy, done_of, spend
 from budgetseg.engine.memory import LabelMemory, made_ready, n_bytes, no_collection, room_for
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.request import Request
@@ -24,7 +24,7 @@ from budgetseg.engine.space import Evidence, Space, WindowState
 from budgetseg.engine.threads import one_thread_each
 from budgetseg.engine.trace import Event, Finish, WindowTrace
 from budgetseg.engine.window import Window
-from budgetseg.errors import UsageError, VideoError
+from budgetseg.errors import ModelError, UsageError, VideoError
 from budgetseg.propagate.order import spread
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.timing.ledger import Account, Ledger
@@ -143,6 +143,8 @@ class _Run:
         self.memory = memory or LabelMemory()
         self.done: list[_Done] = []
         self.glanced: dict[int, _Opened] = {}
+        self.is_seen = False  # whether there is a prediction of any window
+        self.failed = ""  # the first source that did, and how
         self._to_fill = [0.0] * len(request.budgets)  # pixels that take their labels from other windows
         self.ledgers = [Ledger(None, request.scope) for _ in request.budgets]
 
@@ -170,6 +172,7 @@ class _Run:
                 del opened
         if n_found == 0 and not self.plan.prior:
             raise VideoError(f"'{self.video.name}' has no frame; check the file")
+        self._check_failed()
         self._label_rest()
         if self.request.scope == "total" and len(self.ledgers) == 1:
             self.ledgers[0].spent_s = self.clock.now_s()
@@ -211,21 +214,44 @@ class _Run:
         return _Opened(self.space.open(window, self.video, self.request, self.plan, account), account, [])
 
     def _glance(self, windows: Sequence[Window]) -> None:
-        """Ask about one place of every window, in an order of which every beginning is spread, while there is time."""
+        """Ask about one place of every window, in an order of which every beginning is spread, while there is time.
+
+        The first answer may take nearly all of the smallest budget: all other labels would be those of the prior. So
+        may all of them where the share of a window pays for hardly more than one.
+        """
         smallest, margins = self.request.budgets[0], self.space.margins
         if len(windows) < 2 or smallest.is_share or self.request.scope != "total":
             return
-        until_s = self.clock.now_s() + margins.glance * smallest.amount
+        last_s = self._last_glance_s(smallest.amount)
+        until_s = last_s
         for k in spread(len(windows))[: margins.glances]:
             began_s = self.clock.now_s()
-            if began_s > until_s or self.stopped():
-                return
             opened = self._open(windows[k])
-            batch = opened.state.glance(until_s)
-            if batch.n_actions and self.clock.now_s() + batch.planned_s.sum() <= until_s:
-                self._spend_on(opened, _once(batch), lambda: until_s - self.clock.now_s())
-                opened.spent_s = self.clock.now_s() - began_s
-                self.glanced[windows[k].number] = opened
+            finish_s = margins.finish * opened.state.finish_s()
+            if began_s > until_s - finish_s or self.stopped():
+                return
+            if not self._has_glanced(opened, until_s - finish_s):
+                continue
+            opened.spent_s = self.clock.now_s() - began_s
+            last_s -= finish_s
+            if not self.glanced and opened.spent_s <= margins.glance_alone * smallest.amount / len(windows):
+                until_s = began_s + margins.glance * smallest.amount
+            until_s = min(until_s, last_s)
+            self.glanced[windows[k].number] = opened
+
+    def _has_glanced(self, opened: _Opened, end_s: float) -> bool:
+        """Ask about one place of a window by a time; whether there is an answer."""
+        batch = opened.state.glance(end_s)
+        if batch.n_actions and self.clock.now_s() + batch.planned_s.sum() <= end_s:
+            self._spend_on(opened, _once(batch), lambda: end_s - self.clock.now_s())
+        return opened.state.is_known
+
+    def _last_glance_s(self, budget_s: float) -> float:
+        """When glances must end so that there is time to copy what they saw to all frames by the end of a budget."""
+        margins, prices = self.space.margins, self.space.prices
+        pixels = float(self.n_frames * self.video.height * self.video.width)
+        kept_s = margins.reserve_s(budget_s, prices.slowdown.waiting) + margins.finish * prices.predict(FILL, pixels)
+        return budget_s - kept_s
 
     def _recall(self, opened: _Opened, earlier: Earlier, k: int) -> None:
         """Know what an earlier run knew of a window; the clock stands still, since that run has paid for it."""
@@ -252,7 +278,7 @@ class _Run:
         budgets_s = self._budgets_s(state, window, began_s)
         ends_s = [self._end_s(began_s + budget_s, window) for budget_s in budgets_s]
         for j, (budget_s, end_s) in enumerate(zip(budgets_s, ends_s, strict=True)):
-            is_ready = self._is_first_or_wanted(window) and state.prepare(end_s, ends_s[-1])
+            is_ready = self._is_worth_reading(window, state, ends_s[-1]) and state.prepare(end_s, ends_s[-1])
             is_over = j + 1 < len(ends_s) and self.clock.now_s() + state.finish_s() > end_s
             if is_ready and not is_over:
                 self._spend(opened, budget_s, end_s)
@@ -275,9 +301,15 @@ class _Run:
             self.done.append(_Done(trace, evidence, state.memory()))
         return state.n_frames
 
-    def _is_first_or_wanted(self, window: Window) -> bool:
-        """Whether to read a window: the first one at any rate, the others unless the user wants labels now."""
-        return window.number == 0 or not self.stopped()
+    def _is_worth_reading(self, window: Window, state: WindowState, last_s: float) -> bool:
+        """Whether to read a window: the first one at any rate, the others unless time is up or the user wants labels.
+
+        Without a prediction of any window, reading goes on: there would be no labels of the content.
+        """
+        if window.number == 0:
+            return True
+        is_late = self.clock.now_s() + self.space.margins.finish * state.finish_s() > last_s
+        return not self.stopped() and not (self.is_seen and is_late)
 
     def _spend(self, opened: _Opened, budget_s: float, end_s: float) -> None:
         """Run Algorithm 1 until shortly before the deadline `end_s`."""
@@ -328,10 +360,20 @@ class _Run:
         planned = batch.planned_s.tolist()
         spent = outcome.spent_s.tolist()
         shared = outcome.shared_s.tolist()
+        for k, why in outcome.missing.items():
+            if why != LATE and not self.failed:
+                self.failed = f"'{self.space.sources[actions[k].source]}' {why}"
         for k in done_of(batch, outcome):
             place, source = actions[k]
+            self.is_seen = True
             ledger.book_source(self.space.sources[source], planned[k], spent[k])
             events.append(Event(place, source, at_s, spent[k], shared[k]))
+
+    def _check_failed(self) -> None:
+        """Raise ModelError where labels would be those of the prior because networks fail, not for want of time."""
+        is_prior = all(finish.prior for done in self.done for finish in done.trace.finishes)
+        if self.failed and is_prior:
+            raise ModelError(f"{self.failed} on '{self.video.name}', and no frame was predicted; check the network")
 
     def _repeat_window(self, opened: _Opened, window: Window, trace: WindowTrace) -> None:
         state = opened.state

@@ -40,6 +40,7 @@ class ImageInput:
     layout : `nchw` or `nhwc`
     is_told : whether the file alone says which layout it is
     height, width : of frames; None where the file leaves them open
+    batch : frames that it takes at a time; 1 where the file leaves that open
     """
 
     name: str
@@ -48,6 +49,7 @@ class ImageInput:
     is_told: bool
     height: int | None
     width: int | None
+    batch: int = 1
 
     @property
     def is_bytes(self) -> bool:
@@ -75,7 +77,12 @@ class ImageInput:
         return self.width or width, self.height or height
 
     def tensor(self, frame: UInt8, card: Card) -> NDArray[Any]:
-        """A frame (H, W, 3) in the form of the input, (1, 3, H, W) or (1, H, W, 3)."""
+        """A frame (H, W, 3) in the form of the input, (N, 3, H, W) or (N, H, W, 3): as often as a batch has frames."""
+        one = self._one(frame, card)
+        return one if self.batch == 1 else np.repeat(one, self.batch, axis=0)
+
+    def _one(self, frame: UInt8, card: Card) -> NDArray[Any]:
+        """A frame (H, W, 3) as a batch of one."""
         if self.is_bytes:
             ordered = frame if card.colours == "rgb" else frame[..., ::-1]
             return np.ascontiguousarray((ordered if self.layout == "nhwc" else ordered.transpose(2, 0, 1))[None])
@@ -89,10 +96,10 @@ def image_input(card: Card, inputs: Sequence[Port]) -> ImageInput:
     """The one of a network's inputs, as an image; ModelError where it is none."""
     layouts = _layouts(inputs[0]) if len(inputs) == 1 else []
     if not layouts:
+        got = ", ".join(f"'{own.name}' {own.type} {own.shape}" for own in inputs)
         raise ModelError(
             f"{card.file}: must have one input, an image of shape (1, 3, height, width) or (1, height, width, 3), of "
-            f"float32, float16 or uint8. Got {', '.join(f'{own.type} {own.shape}' for own in inputs) or 'none'}; "
-            "export it so"
+            f"float32, float16 or uint8. Got {got or 'none'}; export it so"
         )
     if card.layout is not None and card.layout not in layouts:
         raise ModelError(
@@ -108,7 +115,9 @@ def image_input(card: Card, inputs: Sequence[Port]) -> ImageInput:
     height, width = (
         side if isinstance(side, int) and side > 0 else None for side in map(inputs[0].shape.__getitem__, SIDES[layout])
     )
-    return ImageInput(inputs[0].name, kind, layout, is_told, height, width)
+    batch = inputs[0].shape[0]
+    n_frames = batch if isinstance(batch, int) and batch > 0 else 1
+    return ImageInput(inputs[0].name, kind, layout, is_told, height, width, n_frames)
 
 
 def at_size(frame: UInt8, size: tuple[int, int]) -> UInt8:
@@ -122,7 +131,7 @@ def at_size(frame: UInt8, size: tuple[int, int]) -> UInt8:
 def _layouts(tensor: Port) -> list[str]:
     """Layouts that an input may have; first those in which three channels are stated. Open sides are names or None."""
     shape = tensor.shape
-    if tensor.type not in KINDS or len(shape) != 4 or 0 in shape or not _may_be(shape[0], 1):
+    if tensor.type not in KINDS or len(shape) != 4 or 0 in shape:
         return []
     fitting = [layout for layout, channel in CHANNEL.items() if _may_be(shape[channel], 3)]
     return sorted(fitting, key=lambda layout: shape[CHANNEL[layout]] != 3)

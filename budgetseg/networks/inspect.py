@@ -56,6 +56,7 @@ def facts(network: OnnxNetwork) -> list[Fact]:
         Fact("type", np.dtype(frame.kind).name, FILE),
         Fact("colours", card.colours, DEFAULT if card.colours == "rgb" else CARD),
         _normalisation(network),
+        *_batch(network),
         Fact("output", f"'{output.name}' {output.shape}", CARD if card.output_name else TRIED),
         Fact("output layout", output.layout, CARD if card.output_layout else TRIED),
         Fact("holds", MEANING[output.kind], kind_source),
@@ -124,6 +125,14 @@ def card_to_edit(network: OnnxNetwork, file: str, n_seen: int = 0) -> str:
     if not card.map:
         lines += ['# "traffic light" = "sign"', '# "void" = ""']
     return "\n".join(lines) + "\n"
+
+
+def _batch(network: OnnxNetwork) -> list[Fact]:
+    """That a network takes several frames at a time, where it does: all but one are for nothing."""
+    n = network.frame.batch
+    if n == 1:
+        return []
+    return [Fact("batch", f"{n} frames at a time, of which one counts; with a batch of 1 it would be faster", FILE)]
 
 
 def _normalisation(network: OnnxNetwork) -> Fact:

@@ -83,7 +83,7 @@ def channel_names(card: Card, metadata: Mapping[str, str], n_channels: int | Non
     names, source = _channel_names(card, metadata, n_channels)
     if n_channels is not None and len(names) != n_channels:
         is_of_card = card.classes is not None
-        whose = "'classes'" if is_of_card else "its metadata"
+        whose = "'classes' of its TOML file" if is_of_card else "its metadata"
         how = "correct it" if is_of_card else "name all of them by 'classes' in a TOML file"
         raise ModelError(f"{card.file}: gives {n_channels} classes, but {whose} names {len(names)}; {how}")
     return ChannelNames(tuple(names), source)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from budgetseg.errors import ModelError
 from budgetseg.networks.card import Card
-from budgetseg.networks.inputs import CHANNEL, SIDES
+from budgetseg.networks.inputs import CHANNEL, SIDES, ImageInput
 from budgetseg.networks.names import ClassMap
 from budgetseg.types import Float32
 
@@ -69,6 +69,7 @@ class ClassOutput:
     is_told : whether the card says so
     layout : `nchw` or `nhwc`
     shape : of the output, as it is
+    lacks : axes that it has not, of four: 0 for the batch, 1 for the channels
     height, width : of its cells
     n_channels : of classes; None for an index map, 2 where one channel tells a class from the rest
     """
@@ -79,20 +80,19 @@ class ClassOutput:
     is_told: bool
     layout: str
     shape: tuple[int, ...]
+    lacks: tuple[int, ...]
     height: int
     width: int
     n_channels: int | None
 
     def planes(self, output: NDArray[Any]) -> NDArray[Any]:
-        """The output with channels first, (C, h, w)."""
-        if output.ndim == 3:
-            return output
-        channels: NDArray[Any] = output[0] if self.layout == "nchw" else output[0].transpose(2, 0, 1)
-        return channels
+        """The output with channels first, (C, h, w); that of the first frame, where a batch has several."""
+        first: NDArray[Any] = np.expand_dims(output, self.lacks)[0]
+        return first if self.layout == "nchw" else first.transpose(2, 0, 1)
 
 
 def class_output(
-    card: Card, names: Sequence[str], outputs: Sequence[Any], size: tuple[int, int], layout: str
+    card: Card, names: Sequence[str], outputs: Sequence[Any], size: tuple[int, int], frame: ImageInput
 ) -> ClassOutput:
     """The first output of a network that has a value for each pixel; ModelError where none has.
 
@@ -102,7 +102,7 @@ def class_output(
     names : of the outputs
     outputs : of a run
     size : width and height of the frame
-    layout : of the input
+    frame : the input
     """
     wanted = list(enumerate(names))
     if card.output_name is not None:
@@ -110,14 +110,14 @@ def class_output(
         if not wanted:
             raise ModelError(f"{card.file}: has no output '{card.output_name}'; choose from {', '.join(names)}")
     for number, name in wanted:
-        found = _read(card, number, name, outputs[number], size, layout)
+        found = _read(card, number, name, outputs[number], size, frame)
         if found is not None:
             return found
     got = ", ".join(_told(outputs[number]) for number, _ in wanted)
     raise ModelError(
         f"{card.file}: must have an output with a value for each pixel: scores or probabilities of shape (1, classes, "
         f"height, width), or the number of the class, (1, height, width). Got {got} of frames of {size[0]}x{size[1]}; "
-        "export a segmentation network"
+        "export a segmentation network, without steps after it"
     )
 
 
@@ -168,31 +168,40 @@ def _of_index(numbers: NDArray[Any], classes: ClassMap) -> Float32:
     return np.asarray(found == np.arange(len(classes.names))[:, None, None], np.float32)
 
 
-def _read(card: Card, number: int, name: str, output: Any, size: tuple[int, int], layout: str) -> ClassOutput | None:
+def _read(
+    card: Card, number: int, name: str, output: Any, size: tuple[int, int], frame: ImageInput
+) -> ClassOutput | None:
     """What an output holds; None where it has no value for each pixel."""
     if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiub" or output.size == 0:
         return None
     if output.dtype.kind == "f" and (np.isnan(output).any() or np.isposinf(output).any()):
         raise ModelError(f"{card.file}: gives NaN or infinity in '{name}'; check its weights, and how it was exported")
-    shape = output.shape
-    if shape[0] != 1 or output.ndim not in (3, 4):
+    lacks = _lacks(output.shape, size, frame.batch)
+    if lacks is None:
         return None
-    if output.ndim == 3:
-        sides, n_channels, found_layout = shape[1:], 1, "nchw"
-        if not _fits(sides, size):
-            return None
-    else:
-        fitting = [own for own in SIDES if _fits([shape[k] for k in SIDES[own]], size)]
-        if card.output_layout is not None:
-            fitting = [own for own in fitting if own == card.output_layout]
-        if not fitting:
-            return None
-        found_layout = min(fitting, key=lambda own: (_skew([shape[k] for k in SIDES[own]], size), own != layout))
-        sides, n_channels = tuple(shape[k] for k in SIDES[found_layout]), shape[CHANNEL[found_layout]]
-    kind = _kind(card, output, found_layout, n_channels)
+    whole = np.expand_dims(output, lacks)
+    shape = whole.shape
+    fitting = [own for own in SIDES if _fits([shape[k] for k in SIDES[own]], size)]
+    if card.output_layout is not None and not lacks:
+        fitting = [own for own in fitting if own == card.output_layout]
+    if not fitting:
+        return None
+    layout = min(fitting, key=lambda own: (_skew([shape[k] for k in SIDES[own]], size), own != frame.layout))
+    height, width = (shape[k] for k in SIDES[layout])
+    n_channels = shape[CHANNEL[layout]]
+    kind = _kind(card, whole, layout, n_channels)
     channels = None if kind == "index" else max(n_channels, 2)
     is_told = card.output is not None
-    return ClassOutput(number, name, kind, is_told, found_layout, shape, sides[0], sides[1], channels)
+    return ClassOutput(number, name, kind, is_told, layout, output.shape, lacks, height, width, channels)
+
+
+def _lacks(shape: tuple[int, ...], size: tuple[int, int], batch: int) -> tuple[int, ...] | None:
+    """Axes that an output has not, of batch, channels, height and width; None where it has no value for each pixel."""
+    if len(shape) == 4:
+        return () if shape[0] == batch else None
+    if len(shape) == 3:
+        return (1,) if shape[0] == batch and _fits(shape[1:], size) else (0,)
+    return (0, 1) if shape == size[::-1] else None  # a table of a few numbers is no picture
 
 
 def _kind(card: Card, output: NDArray[Any], layout: str, n_channels: int) -> str:

@@ -182,7 +182,7 @@ class OnnxNetwork:
                 "file to one that it takes"
             ) from None
         names = [output.name for output in self._session.outputs]
-        return class_output(card, names, outputs, size, self.frame.layout)
+        return class_output(card, names, outputs, size, self.frame)
 
 
 def trial_frame(size: tuple[int, int]) -> UInt8:

@@ -57,7 +57,7 @@ def agreed(networks: Mapping[str, OnnxNetwork]) -> dict[str, OnnxNetwork]:
         if line:
             other = next(own for own, found in networks.items() if found is first)
             raise ModelError(
-                f"'{name}' and '{other}' have other classes: {line}; give them the same by 'map' or 'classes' in their "
+                f"'{name}' has other classes than '{other}': {line}; give them the same by 'map' or 'classes' in their "
                 "TOML files, as docs/networks.md shows"
             )
     return {name: network.among(first.names) for name, network in networks.items()}
@@ -69,11 +69,11 @@ def differences(network: OnnxNetwork, names: Sequence[str]) -> str:
     if classes.source == "assumed":
         return ""
     if not classes.is_named:
-        return "" if len(classes.names) == len(names) else f"{len(classes.names)} without names, and {len(names)}"
-    only = [name for name in classes.names if name not in names]
+        return "" if len(classes.names) == len(names) else f"{len(classes.names)} of them, not {len(names)}"
+    more = [name for name in classes.names if name not in names]
     missing = [name for name in names if name not in classes.names]
-    parts = [f"only the first has {_few(only)}"] if only else []
-    return ", and ".join([*parts, *([f"only the second has {_few(missing)}"] if missing else [])])
+    parts = [f"it has {_few(more)}"] if more else []
+    return ", and ".join([*parts, *([f"it lacks {_few(missing)}"] if missing else [])])
 
 
 def bound(

@@ -19,6 +19,8 @@ class Margins:
     waiting_share : largest share of the budget that these may be
     glance : share of the smallest budget in which one place of every window is asked about before any window is
         labelled, so that windows that come late have labels of their content
+    glance_alone : share of a window's part of the smallest budget; where a glance takes more, as many windows as
+        possible have theirs first, since there is time for little else
     glances : number of windows that are looked at so, at most: each keeps a prediction in memory
     first : times its price that the first action of a window may take after the user has stopped the run
     decode_doubt : the stored price of decoding may be this many times too high, if it was learned while others used the
@@ -32,6 +34,7 @@ class Margins:
     waiting_s: float = 0.018
     waiting_share: float = 0.012
     glance: float = 0.1
+    glance_alone: float = 0.5
     glances: int = 256
     first: float = 2.0
     decode_doubt: float = 4.0

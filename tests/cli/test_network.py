@@ -188,11 +188,11 @@ def broken(folder: Path) -> dict[str, tuple[Path, str]]:
     save_mixer(folder / "missing.onnx", SAME)
     (folder / "missing.toml").write_text('[map]\nlorry = "car"\n')
     return {
-        "text": (folder / "text.onnx", "not an ONNX network that can be run"),
-        "half": (folder / "half.onnx", "not an ONNX network that can be run"),
+        "text": (folder / "text.onnx", "is no ONNX file, or is damaged"),
+        "half": (folder / "half.onnx", "is no ONNX file, or is damaged"),
         "gone": (folder / "gone.onnx", "no such file"),
         "weights": (folder / "weights.pt", "no ONNX file and no TOML card"),
-        "custom": (save_operator(folder / "custom.onnx", "Frobnicate"), "Frobnicate"),
+        "custom": (save_operator(folder / "custom.onnx", "Frobnicate"), "needs the operator 'Frobnicate'"),
         "two": (two, "must have one input"),
         "sound": (save_mixer(folder / "sound.onnx", np.ones((3, 1), np.float32), (1, 1, 6, 8)), "must have one input"),
         "nan": (nan, "gives NaN"),
@@ -260,7 +260,10 @@ def test_a_card_that_is_there_is_kept_unless_told_otherwise(
     path = Path(shutil.copy(networks / "bytes.onnx", tmp_path / "net.onnx"))
     card = tmp_path / "net.toml"
     card.write_text('colours = "bgr"\n')
-    assert f"'{card}' is there already" in refused("network", "inspect", path)
+    lines = run("network", "inspect", path).splitlines()
+    assert "colours bgr card" in [" ".join(line.split()) for line in lines]
+    assert lines[-1] == f"The card is {card}, as it was"
+    assert f"'{card}' is there already" in refused("network", "inspect", path, "-o", card)
     assert card.read_text() == 'colours = "bgr"\n'
     run("network", "inspect", path, "--overwrite")
     assert 'colours = "bgr"' in card.read_text()

@@ -261,6 +261,25 @@ def test_frames_that_are_stopped_at_any_time_show_what_is_in_them(n: int) -> Non
     assert result.ledger.work_left
 
 
+@pytest.mark.parametrize(("budget_s", "n_asked"), [(0.015, 1), (0.03, 2), (0.06, 5)])
+def test_where_no_window_can_pay_for_a_question_the_whole_budget_does(budget_s: float, n_asked: int) -> None:
+    request = seconds(budget_s, window=2)
+    (result,) = run(frames_space(), slides(), request, CLASSES, CostClock())
+    assert len(result.windows) == 8
+    asked = [window for window in result.windows if window.events]
+    assert n_asked <= len(asked) < 8
+    assert all(len(np.unique(labels)) > 1 for labels in result.labels)
+    assert result.ledger.spent_s <= budget_s + 0.01  # a question too many would be cut off by another clock
+    assert result.ledger.notes[-1].startswith("no time for ")
+
+
+def test_where_windows_can_pay_for_more_a_glance_takes_a_small_share_of_the_budget() -> None:
+    (result,) = run(frames_space(), slides(), seconds(0.6, window=2), CLASSES, CostClock())
+    glances = [event for window in result.windows for event in window.events if event.at_s < 0.06]
+    assert 1 <= len(glances) <= 6
+    assert all(len(window.events) > 1 for window in result.windows)
+
+
 def test_frames_of_a_window_that_was_not_reached_have_labels_of_their_window() -> None:
     (result,) = run(frames_space(), slides(), seconds(math.inf, window=4), CLASSES, CostClock(), after(20))
     (event,) = result.windows[-1].events

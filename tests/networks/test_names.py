@@ -97,8 +97,8 @@ def test_an_order_puts_classes_in_order() -> None:
         ({"order": ("a", "b", "d")}, "'order' names the class 'd'; choose from a, b, c"),
         ({"order": ("a", "b")}, "'order' lacks c; give each class once"),
         ({"order": ("a", "b", "c", "a")}, "'order' has a name twice; give each class once"),
-        ({"classes": ("a", "b")}, "gives 3 classes, but 'classes' names 2; correct it"),
-        ({"classes": 4}, "gives 3 classes, but 'classes' names 4; correct it"),
+        ({"classes": ("a", "b")}, "gives 3 classes, but 'classes' of its TOML file names 2; correct it"),
+        ({"classes": 4}, "gives 3 classes, but 'classes' of its TOML file names 4; correct it"),
     ],
 )
 def test_a_card_that_names_what_is_not_there_is_refused(card: dict[str, Any], line: str) -> None:

@@ -23,14 +23,14 @@ Step = tuple[str, dict[str, Any]]
 """An operator of ONNX, and its settings."""
 
 
-def chain(path: Path, *steps: Step, weights: Float32 = MIX, kind: int = FLOAT) -> Card:
+def chain(path: Path, *steps: Step, weights: Float32 = MIX, kind: int = FLOAT, shape: Any = SHAPE) -> Card:
     """A network that mixes channels to scores, and then does some steps."""
     nodes = [helper.make_node("Conv", ["x", "weights"], ["y0"])]
     for k, (operator, settings) in enumerate(steps):
         nodes.append(helper.make_node(operator, [f"y{k}"], [f"y{k + 1}"], **settings))
     outputs = [tensor(f"y{len(steps)}", kind, None)]
     return Card(
-        save_model(path, nodes, [tensor("x", shape=SHAPE)], outputs, weights[:, :, None, None]),
+        save_model(path, nodes, [tensor("x", shape=shape)], outputs, weights[:, :, None, None]),
         None,
         mean=MEAN,
         std=STD,
@@ -67,6 +67,33 @@ def test_what_an_output_holds_is_found_out_by_a_run(tmp_path: Path, steps: list[
     wanted = inside / inside.sum(axis=2, keepdims=True) if kind == "independent" else softmax(scores)
     assert np.allclose(found, wanted, atol=1e-4)
     assert np.array_equal(found.argmax(axis=2), scores.argmax(axis=2))
+
+
+@pytest.mark.parametrize(
+    ("steps", "shape"),
+    [
+        ([("Squeeze", {})], (4, 12, 16)),
+        ([("Squeeze", {}), ("Transpose", {"perm": [1, 2, 0]})], (12, 16, 4)),
+        ([("ArgMax", {"axis": 1, "keepdims": 0}), ("Squeeze", {}), ("Cast", {"to": FLOAT})], (12, 16)),
+    ],
+)
+def test_an_output_without_a_batch_is_read_too(tmp_path: Path, steps: list[Step], shape: tuple[int, ...]) -> None:
+    card = chain(tmp_path / "net.onnx", *steps)
+    network = OnnxNetwork(Card(card.file, mean=MEAN, std=STD, classes=4))
+    frame = noise(12, 16)
+    assert network.output.shape == shape
+    assert network(frame).shape == (12, 16, 4)
+    assert np.array_equal(network(frame).argmax(axis=2), scores_of(frame).argmax(axis=2))
+
+
+@pytest.mark.parametrize("steps", [[], [("ArgMax", {"axis": 1, "keepdims": 0}), ("Cast", {"to": FLOAT})]])
+def test_of_a_batch_of_several_frames_one_is_used(tmp_path: Path, steps: list[Step]) -> None:
+    card = chain(tmp_path / "net.onnx", *steps, shape=(4, *SHAPE[1:]))
+    network = OnnxNetwork(Card(card.file, mean=MEAN, std=STD, classes=4))
+    frame = noise(12, 16)
+    assert network.tensor(frame).shape == (4, 3, 12, 16)
+    assert network.output.shape[0] == 4
+    assert np.array_equal(network(frame).argmax(axis=2), scores_of(frame).argmax(axis=2))
 
 
 def test_the_card_may_say_what_an_output_holds(tmp_path: Path) -> None:

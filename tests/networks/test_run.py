@@ -145,7 +145,7 @@ def test_the_digest_tells_networks_apart_but_not_places(tmp_path: Path) -> None:
 def test_classes_of_another_number_are_refused(tmp_path: Path) -> None:
     path = save_mixer(tmp_path / "net.onnx", MIX)
     for classes in (("road", "car"), 2):
-        assert "gives 4 classes, but 'classes' names 2" in refusal(Card(path, classes=classes))
+        assert "gives 4 classes, but 'classes' of its TOML file names 2" in refusal(Card(path, classes=classes))
 
 
 @pytest.mark.parametrize("shape", [(1, 3, "height", "width"), ("batch", "channels", 6, "width"), (1, 3, -1, -1)])
@@ -172,12 +172,11 @@ def test_a_size_that_the_network_cannot_run_on_is_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("inputs", "got"),
     [
-        ([tensor("x"), tensor("z")], "tensor(float) [1, 3, 6, 8], tensor(float) [1, 3, 6, 8]"),
-        ([tensor("x", shape=(1, 1, 6, 8))], "tensor(float) [1, 1, 6, 8]"),
-        ([tensor("x", shape=(2, 3, 6, 8))], "tensor(float) [2, 3, 6, 8]"),
-        ([tensor("x", shape=(3, 6, 8))], "tensor(float) [3, 6, 8]"),
-        ([tensor("x", shape=(1, 3, 0, 0))], "tensor(float) [1, 3, 0, 0]"),
-        ([tensor("x", INT64)], "tensor(int64) [1, 3, 6, 8]"),
+        ([tensor("x"), tensor("z")], "'x' tensor(float) [1, 3, 6, 8], 'z' tensor(float) [1, 3, 6, 8]"),
+        ([tensor("x", shape=(1, 1, 6, 8))], "'x' tensor(float) [1, 1, 6, 8]"),
+        ([tensor("x", shape=(3, 6, 8))], "'x' tensor(float) [3, 6, 8]"),
+        ([tensor("x", shape=(1, 3, 0, 0))], "'x' tensor(float) [1, 3, 0, 0]"),
+        ([tensor("x", INT64)], "'x' tensor(int64) [1, 3, 6, 8]"),
     ],
 )
 def test_an_input_that_is_no_frame_is_refused(tmp_path: Path, inputs: list[object], got: str) -> None:
@@ -198,7 +197,6 @@ def test_a_network_without_an_input_is_refused(tmp_path: Path) -> None:
     [
         ("GlobalAveragePool", FLOAT, {}, "float32 (1, 3, 1, 1)"),
         ("ReduceMean", FLOAT, {"axes": [2, 3], "keepdims": 0}, "float32 (1, 3)"),
-        ("ReduceMean", FLOAT, {"axes": [0], "keepdims": 0}, "float32 (3, 6, 8)"),
         ("ArgMax", INT64, {"axis": 2, "keepdims": 0}, "int64 (1, 3, 8)"),
         ("Shape", INT64, {}, "int64 (4,)"),
     ],
@@ -208,7 +206,7 @@ def test_an_output_without_a_value_for_each_pixel_is_refused(
 ) -> None:
     line = refusal(Card(save_operator(tmp_path / "net.onnx", operator, kind, **settings)))
     assert "must have an output with a value for each pixel" in line
-    assert f"Got {got} of frames of 8x6; export a segmentation network" in line
+    assert f"Got {got} of frames of 8x6; export a segmentation network, without steps after it" in line
 
 
 def test_an_output_of_two_frames_is_refused(tmp_path: Path) -> None:
@@ -236,7 +234,7 @@ def test_what_is_no_onnx_file_is_refused_in_silence(tmp_path: Path, capfd: pytes
     for content in (b"a text\nof two lines\n", b"", whole[: len(whole) // 2], whole[:-1]):
         path = tmp_path / "net.onnx"
         path.write_bytes(content)
-        assert "not an ONNX network that can be run (" in refusal(Card(path))
+        assert "is no ONNX file, or is damaged; export it, or fetch it, again" in refusal(Card(path))
     assert capfd.readouterr() == ("", "")
 
 

@@ -1,6 +1,5 @@
 """onnxruntime on the CPU, the reference for all others, and its providers for CUDA and TensorRT."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from budgetseg.errors import ModelError
 from budgetseg.networks.backends.core import F32, Port, Setup, is_file
+from budgetseg.networks.faults import fault_of, line_of
 from budgetseg.timing.deadline import LateError
 
 __all__ = ["OnnxRuntime"]
@@ -90,7 +90,7 @@ class _Run:
         except Exception as error:  # onnxruntime's errors have no common base
             if self._options.terminate:
                 raise LateError from None
-            raise type(error)(_line(error)) from None
+            raise type(error)(line_of(error)) from None
 
     def cut_off(self) -> None:
         """End the run after the operator that is under way."""
@@ -103,17 +103,9 @@ def _open(file: Path, setup: Setup, provider: str) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = setup.threads
     options.log_severity_level = 4  # errors are raised as exceptions anyway
+    providers = list(dict.fromkeys([provider, CPU]))
     try:
-        return onnxruntime.InferenceSession(str(file), options, providers=list(dict.fromkeys([provider, CPU])))
+        # Its fallback would try the same again, and print so.
+        return onnxruntime.InferenceSession(str(file), options, providers=providers, enable_fallback=False)
     except Exception as error:  # onnxruntime's errors have no common base
-        raise ModelError(
-            f"{file}: not an ONNX network that can be run ({_line(error)}); export it again, without operators of "
-            "its own"
-        ) from None
-
-
-def _line(error: Exception) -> str:
-    """The message of an error of onnxruntime on one line, without its source location."""
-    message = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
-    message = " ".join(message.split()).rpartition(" was false. ")[2]
-    return message[:200].rstrip(".")
+        raise ModelError(f"{file}: {fault_of(error)}") from None

@@ -19,8 +19,8 @@ class Coverage:
 
     Where little changes from frame to frame, key frames lie far from each other; every shot is a stretch of its own.
     First, several networks see one frame, and one of them a second frame: that shows what networks and carrying are
-    worth on this video. The rule plans when the first action is due, and again whenever there are twice as many
-    predictions, or when a network has failed. When all frames were asked about, dearer networks follow.
+    worth on this video. The rule plans when the first action is due, again when that is known, and whenever there are
+    twice as many predictions, or when a network has failed. When all frames were asked about, dearer networks follow.
     """
 
     def __init__(self) -> None:
@@ -56,8 +56,10 @@ class Coverage:
         plan = state.plan_keys(left_s)
         is_new = not self._is_begun or n_known <= state.threads or plan.network != self._network
         self._is_begun = True
-        self._plan_at = max(2 * n_known, 1)
         self._left = state.networks_left()
+        # A new plan begins with what shows the worth of networks, and is looked at again once that is known.
+        soon = n_known + len(self._left) + 1 if is_new else 2 * n_known
+        self._plan_at = max(min(2 * n_known, soon), 1)
         self._network = plan.network
         if is_new:
             self._queue = self._order(state, plan, left_s)

@@ -101,7 +101,7 @@ class Frames:
         """Probabilities (h, w, L) of a frame (H, W, 3), times what classes count; ArithmeticError where it has none."""
         found = self.networks_in_order[network](frame) * self.class_weights
         if not np.isfinite(found.sum()):
-            raise ArithmeticError("its output is not finite")
+            raise ArithmeticError("it gives NaN or infinity")
         return np.ascontiguousarray(found, np.float32)
 
     def in_order(self, names: Sequence[str] = ()) -> "Frames":

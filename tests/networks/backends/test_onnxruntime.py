@@ -23,7 +23,8 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     asked: list[Sequence[str]] = []
     plain = onnxruntime.InferenceSession
 
-    def opened(file: str, options: Any, providers: Sequence[str]) -> Any:
+    def opened(file: str, options: Any, providers: Sequence[str], enable_fallback: bool) -> Any:
+        assert not enable_fallback
         asked.append(providers)
         session = plain(file, options, providers=["CPUExecutionProvider"])
         session.get_providers = lambda: list(providers)

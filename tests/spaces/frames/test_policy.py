@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from budgetseg.engine.loop import LATE, Outcome
+from budgetseg.engine.plan import Plan
 from budgetseg.spaces.frames.state import FrameState, Prediction
 from budgetseg.types import Action, Batch
 from tests.spaces.frames.worlds import NETWORKS, SECONDS, open_state, shades, slides, space_of, street
@@ -169,6 +170,22 @@ def test_another_budget_is_planned_anew_and_asks_nothing_again() -> None:
     assert {action.place for action in second if action.source == LARGE} | {
         action.place for action in first if action.source == LARGE
     } == set(range(N))
+
+
+def test_a_later_budget_looks_at_its_plan_again_once_networks_were_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = read_state()
+    n_known = len(asked(state, 0.2))
+    plan_keys, planned_at = state.plan_keys, list[int]()
+
+    def noted(left_s: float) -> Plan:
+        planned_at.append(state.n_predictions)
+        return plan_keys(left_s)
+
+    monkeypatch.setattr(state, "plan_keys", noted)
+    assert n_known > len(NETWORKS) + 1
+    assert state.prepare(np.inf, np.inf)
+    asked(state, 0.6)
+    assert planned_at[:2] == [n_known, n_known + len(NETWORKS) + 1]
 
 
 @pytest.mark.parametrize("after", [0, 3])
