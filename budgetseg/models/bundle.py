@@ -22,15 +22,16 @@ from safetensors.numpy import load_file, save_file
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
-from budgetseg.files import atomic_folder
+from budgetseg.files import atomic_file, atomic_folder
 from budgetseg.networks.card import Card, card_for, card_text, read_card
 from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
+from budgetseg.spaces.frames.calibration import Calibration
 from budgetseg.types import Classes, Float32
 
-__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
+__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model", "with_calibration"]
 
 FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
@@ -53,6 +54,7 @@ class Model:
     plans : the best static plans for some budgets
     baseline3 : policies of Baseline3, for some descriptor sets and kinds of costs
     policies : learned policies, for some descriptor sets and kinds of costs
+    calibration : what may be promised of labels by frames; None where nothing is known
     """
 
     name: str
@@ -64,6 +66,7 @@ class Model:
     plans: tuple[StaticPlan, ...] = ()
     baseline3: tuple[Baseline3Policy, ...] = ()
     policies: tuple[LearnedPolicy, ...] = ()
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +79,14 @@ class NetworkModel:
     classes : names and colours of the classes that it predicts
     cards : of its networks, by name
     settings : what is known of where it comes from
+    calibration : what may be promised of its labels; None where nothing is known
     """
 
     name: str
     classes: Classes
     cards: Mapping[str, Card]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
 
 
 AnyModel = Model | NetworkModel
@@ -112,9 +117,21 @@ def save_model(model: AnyModel, folder: Path) -> None:
             "plans": [asdict(plan) for plan in model.plans],
             "wholes": [{"among": list(policy.among), "costs": policy.costs} for policy in model.baseline3],
             "policies": [_card_of(learned) for learned in model.policies],
+            "calibration": _stored_calibration(model),
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def with_calibration(folder: Path, calibration: Calibration | None) -> None:
+    """Change what the model in a folder may promise; all else stays as it is."""
+    load_any(folder)
+    place = folder / "manifest.json"
+    manifest = {**json.loads(place.read_text()), "calibration": None}
+    if calibration is not None:
+        manifest["calibration"] = calibration.as_dict()
+    with atomic_file(place) as part:
+        part.write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 def load_model(folder: Path) -> Model:
@@ -155,6 +172,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
             "classes": {"names": list(model.classes.names), "colours": model.classes.colours.tolist()},
             "networks": list(model.cards),
             "settings": dict(model.settings),
+            "calibration": _stored_calibration(model),
             "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -168,7 +186,7 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
     for card in cards.values():
         _digest(card.file)  # it is there
-    return NetworkModel(manifest["name"], classes, cards, manifest["settings"])
+    return NetworkModel(manifest["name"], classes, cards, manifest["settings"], _read_calibration(manifest, classes))
 
 
 def _read_classes(manifest: dict[str, Any]) -> Classes:
@@ -218,7 +236,19 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     )
     stored = enumerate(manifest.get("policies", ()))
     policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies)
+    calibration = _read_calibration(manifest, classes)
+    settings = manifest["settings"]
+    return Model(manifest["name"], classes, h, crf, networks, settings, plans, baseline3, policies, calibration)
+
+
+def _stored_calibration(model: AnyModel) -> dict[str, Any] | None:
+    return None if model.calibration is None else model.calibration.as_dict()
+
+
+def _read_calibration(manifest: Mapping[str, Any], classes: Classes) -> Calibration | None:
+    """What a model may promise; None for older models."""
+    stored = manifest.get("calibration")
+    return None if stored is None else Calibration.from_dict(stored, len(classes))
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:

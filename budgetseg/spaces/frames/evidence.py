@@ -17,12 +17,14 @@ class FrameEvidence:
     Attributes
     ----------
     cells : (T, h, w) uint8, the share of the label's class in the fused predictions, 255 for all
+    lost : points that labels are found to lose by being carried, in the mean over the frames
     key_frames : (T, h, w) int32, number in the window of the key frame that tells most for the label; None where
         nobody has asked for it
     networks : (T, h, w) uint8, number of the network that saw it; None likewise
     """
 
     cells: UInt8
+    lost: float = 0.0
     key_frames: Int32 | None = None
     networks: UInt8 | None = None
 
