@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+import budgetseg
 from benchmarks.calibrate import examples_for, labelled
 from benchmarks.cases import Case, plain_cases
 from benchmarks.key_frames import CLIPS
@@ -24,7 +25,7 @@ from budgetseg.learning.calibrate import Example, calibrate
 from budgetseg.learning.disturb import Disturbance
 from budgetseg.learning.promises import Rehearsals, examples_of
 from budgetseg.spaces.frames.calibration import Calibration
-from budgetseg.types import IGNORE, UInt8
+from budgetseg.types import IGNORE, Bool, Float64
 from budgetseg.video import open_video
 
 Judged = tuple[Example, Promise]
@@ -59,21 +60,32 @@ def show(name: str, judged: Sequence[Judged]) -> None:
     holds = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
     width = 100 * (ends[:, 1] - ends[:, 0])
 
-    def share(rows: UInt8) -> str:
-        return f"{100 * rows.mean():5.1f}" if len(rows) else "    -"
+    plain = is_usual & is_plain
+    figures = [
+        100 * _mean(holds),
+        100 * _mean(holds[is_usual]),
+        100 * _mean(holds[~is_usual]),
+        100 * _mean(is_usual),
+        100 * _mean(is_usual[is_plain]),
+        _median(width[is_usual]),
+        _median(width[plain]),
+        _median(error[is_usual]),
+        _median(error[plain]),
+    ]
+    print(f"| {name:20s} | {len(judged):4d} |", " | ".join(f"{value:5.1f}" for value in figures), "|", flush=True)
 
-    print(
-        f"| {name:24s} | {len(judged):4d} | {share(holds)} | {share(holds[is_usual])} | {share(holds[~is_usual])} "
-        f"| {share(is_usual)} | {share(is_usual[is_plain])} | {np.median(width[is_usual]) if is_usual.any() else np.nan:5.1f} "
-        f"| {np.median(width[is_usual & is_plain]) if (is_usual & is_plain).any() else np.nan:5.1f} "
-        f"| {np.median(error[is_usual]) if is_usual.any() else np.nan:5.1f} |",
-        flush=True,
-    )
+
+def _mean(values: Bool) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def _median(values: Float64) -> float:
+    return float(np.median(values)) if len(values) else np.nan
 
 
 def head() -> None:
     """Print the titles of the table."""
-    print("| video | runs | holds % | in domain | out | in domain % | plain | width | plain | error |")
+    print("| video | runs | holds | in domain | out | share in domain | plain | width | plain | error | plain |")
 
 
 def films(data: Path, learned: Calibration) -> None:
@@ -88,7 +100,7 @@ def films(data: Path, learned: Calibration) -> None:
                 break
         whole = np.stack(frames)
         nothing = np.full(whole.shape[:3], IGNORE, np.uint8)
-        bundled = plain_cases(data, "camvid", reported=True)[0].networks["dcnn"][:1] * len(whole)
+        bundled = [Path(budgetseg.__file__).parent / "models" / "camvid" / "networks" / "dcnn.onnx"] * len(whole)
         film = Case(name, "film", "camvid", whole, nothing, {"dcnn": bundled}, case.shares, 25.0)
         for _, promise in promised(learned, examples_of(labelled(film), case.shares, own)):
             print(name, promise.in_words("camvid"))

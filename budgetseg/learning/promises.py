@@ -122,7 +122,7 @@ def _examples(
         for result in _runs(network, frames, video.rate, class_shares, per_hundred, flow_s):
             signs = signs_of(result, FrameSettings().losses.most)
             if signs is not None:
-                accuracy = float((result.labels == video.truth)[is_known].mean())
+                accuracy = float(np.mean((result.labels == video.truth)[is_known])) if is_known.any() else 0.0
                 yield Example(video.name, disturbance == Disturbance(), signs, truth, accuracy)
 
 

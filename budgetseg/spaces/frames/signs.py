@@ -56,7 +56,7 @@ def signs_of(result: Result, lost_at_border: float) -> Signs | None:
     n_known = sum(len(found.cells) for found in known)
     confidence = sum(float(found.cells.mean(dtype=np.float64)) * len(found.cells) for found in known) / (255 * n_known)
     n_copied = max(len(result.labels) - n_known, 0)
-    lost = sum(float(np.sum(found.lost)) for found in known) + n_copied * lost_at_border
+    lost = sum(found.lost * len(found.cells) for found in known) + n_copied * lost_at_border
     layout = layout_of(result.labels, len(result.classes))
     return Signs(confidence, lost / (n_known + n_copied), layout)
 
