@@ -4,18 +4,24 @@ For each video as it is, and in other light, blur, noise and colour: every frame
 labels the video from these answers at several budgets, which pay for some key frames each.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetseg.datasets.core import LabelledVideo
 from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import run
 from budgetseg.engine.threads import for_each
-from budgetseg.learning.calibrate import Example
+from budgetseg.learning.calibrate import Example, calibrate
 from budgetseg.learning.disturb import DISTURBANCES, Disturbance, disturbed
+from budgetseg.networks.card import card_for
+from budgetseg.networks.run import OnnxNetwork
+from budgetseg.networks.seen import stand_ins
+from budgetseg.spaces.frames.calibration import Calibration
 from budgetseg.spaces.frames.settings import FrameSettings
 from budgetseg.spaces.frames.signs import layout_of, signs_of
 from budgetseg.spaces.frames.space import Frames
@@ -27,7 +33,7 @@ from budgetseg.video import VideoSource
 from budgetseg.video.arrays import ArrayClip
 from budgetseg.video.core import Span
 
-__all__ = ["Answered", "Labelled", "Rehearsals", "examples_of"]
+__all__ = ["Answered", "Labelled", "Rehearsals", "calibration_of", "examples_of", "unseen"]
 
 NETWORK = "network"
 Ask = Callable[[int, UInt8], Float32]
@@ -64,12 +70,16 @@ class Rehearsals:
     carried : key frames for each 100 frames, where predictions are carried along flow
     copied : likewise where labels are copied
     flow_s : seconds of flow for each pixel that make it too dear where labels are to be copied
+    frames : of a video at most, the first ones
+    videos : at most, spread over all
     """
 
     disturbances: tuple[Disturbance, ...] = DISTURBANCES
     carried: tuple[float, ...] = (2, 6, 16, 50, 100)
     copied: tuple[float, ...] = (6, 50)
     flow_s: float = 1e3
+    frames: int = 150
+    videos: int = 24
 
 
 class Answered:
@@ -86,6 +96,62 @@ class Answered:
 
     def cut_off(self) -> None:
         """Nothing is ever under way."""
+
+
+def calibration_of(
+    videos: Iterable[Labelled],
+    class_shares: Float32,
+    truth: str = "labels",
+    rehearsals: Rehearsals | None = None,
+    cores: int = 1,
+) -> Calibration | None:
+    """What may be promised, from videos and the truth about them; None where there are too few videos.
+
+    Parameters
+    ----------
+    videos : each by a network that has not seen it; a video may come several times, by several networks
+    class_shares : (L,) share of each class in the training pixels
+    truth : what the truth is: `labels`, or the name of the network that stands in for them
+    rehearsals : which runs
+    cores : to use
+    """
+    return calibrate(
+        [example for video in videos for example in examples_of(video, class_shares, rehearsals, cores)], truth
+    )
+
+
+def unseen(
+    videos: Sequence[LabelledVideo], networks: Path, names: Sequence[str], classes: Classes, rehearsals: Rehearsals
+) -> Iterator[Labelled]:
+    """Videos of a dataset by each network of which there are fold networks that have not seen them.
+
+    Parameters
+    ----------
+    videos : of the training
+    networks : folder, as `budgetseg train-network --folds 4` writes it
+    names : of networks in it
+    classes : that are predicted
+    rehearsals : how many videos and frames
+    """
+    some = [videos[k] for k in np.unique(np.linspace(0, len(videos) - 1, rehearsals.videos).round().astype(int))]
+    with_folds = [name for name in names if any(networks.glob(f"fold-*/{name}.onnx"))]
+    for video in some if with_folds else ():
+        whole = video.video()
+        frames = whole.frames[: rehearsals.frames]
+        truth = np.full(frames.shape[:3], IGNORE, np.uint8)
+        for t, labels in zip(video.labelled, video.labels(), strict=True):
+            if t < len(truth):
+                truth[t] = labels
+        rate = 1 / float(np.median(np.diff(whole.times_s))) if len(whole.times_s) > 1 else 1.0
+        for name in with_folds:
+            paths = [path or networks / f"{name}.onnx" for path in stand_ins(networks, name, frames)]
+            yield Labelled(video.name, frames, truth, rate, _asking(paths, classes))
+
+
+def _asking(paths: Sequence[Path], classes: Classes) -> Ask:
+    """The network of each frame."""
+    opened = {path: OnnxNetwork(card_for(path), 1).among(classes.names) for path in set(paths)}
+    return lambda t, frame: opened[paths[t]](frame)
 
 
 def examples_of(

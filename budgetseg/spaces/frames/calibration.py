@@ -8,7 +8,7 @@ another video of the same kind would keep to is out of domain.
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +98,8 @@ class Calibration:
 
     def as_dict(self) -> dict[str, Any]:
         """The calibration as JSON values."""
-        return {**asdict(self), "layout": np.round(self.layout, 5).tolist()}
+        numbers = {name: np.round(value, 5).tolist() for name, value in vars(self).items() if name != "truth"}
+        return {**numbers, "truth": self.truth}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any], n_labels: int) -> "Calibration":
