@@ -359,10 +359,9 @@ class LoadedModel:
         share = FIRST_TRY
         while True:
             budget = replace(most, amount=min(share, 1.0) * most.amount)
+            tell(f"trying {100 * min(share, 1.0):.0f} % of what everything costs")
             results = self.run(source, replace(request, budgets=(budget,)), FRAMES, stopped)
             expected = results[-1].expected
-            if expected is not None:
-                tell(expected.in_words(self.model.name))
             is_reached = expected is not None and expected.in_domain is True and expected.accuracy >= accuracy
             if is_reached or stopped() or share >= 1 or not results[-1].ledger.work_left:
                 break

@@ -184,7 +184,8 @@ def _examples(
     network = Answered(frames, answers)
     truth = layout_of(video.truth, len(class_shares))
     is_known = video.truth != IGNORE
-    for per_hundred, flow_s in ((rehearsals.carried, 0.0), (rehearsals.copied, rehearsals.flow_s)):
+    ways = (rehearsals.carried, 0.0), (rehearsals.copied, rehearsals.flow_s)
+    for per_hundred, flow_s in [way for way in ways if way[0]]:
         for result in _runs(network, frames, video.rate, class_shares, per_hundred, flow_s):
             signs = signs_of(result, FrameSettings().losses.most)
             if signs is not None:
