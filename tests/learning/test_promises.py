@@ -1,11 +1,19 @@
 """Simulated runs from which it is learned what to promise."""
 
+from itertools import islice
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from budgetseg.learning.disturb import DISTURBANCES, Disturbance
 from budgetseg.learning.promises import Labelled, Rehearsals, calibration_of, examples_of
+from budgetseg.models.bundle import load_model
+from budgetseg.models.find import find_model
+from budgetseg.networks.card import card_for
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.types import IGNORE, Float32, UInt8
+from budgetseg.video import open_video
 
 N, SIZE = 12, (48, 64)
 SHARES = np.array([0.5, 0.5], np.float32)
@@ -65,3 +73,18 @@ def test_a_calibration_comes_from_videos_and_says_what_the_truth_was() -> None:
 
 def test_few_videos_teach_no_calibration() -> None:
     assert calibration_of([video("one")], SHARES, rehearsals=FEW) is None
+
+
+@pytest.mark.parametrize("clip", ["carphone_pristine.mp4", "bikes.mp4"])
+def test_clips_of_no_street_are_out_of_domain(data_root: Path, clip: str) -> None:
+    model = load_model(find_model("camvid"))
+    assert model.calibration is not None
+    assert model.networks is not None
+    network = OnnxNetwork(card_for(model.networks / "dcnn.onnx"), 1)
+    frames = np.stack([frame.pixels for frame in islice(open_video(data_root / "clips" / clip), 12)])
+    nothing = np.full(frames.shape[:3], IGNORE, np.uint8)
+    own = Labelled(clip, frames, nothing, 25.0, lambda _, frame: network(frame))
+    for example in examples_of(own, model.classifiers.prior.astype(np.float32), Rehearsals((Disturbance(),))):
+        promise = model.calibration.promise(example.signs)
+        assert promise.in_domain is False
+        assert promise.low == 0
