@@ -25,6 +25,7 @@ class CalibrationRecipe:
     Attributes
     ----------
     level : share of the runs on videos left out that an interval holds: `python -m benchmarks.promises`
+    furthest : share of the runs on videos left out that are not better than is said out of domain
     usual : share of other videos of the same kind that keep to the range of each sign
     least : share that every class is taken to have everywhere, so that none is impossible
     ridge : pulls weights to nothing, in runs
@@ -32,6 +33,7 @@ class CalibrationRecipe:
     """
 
     level: float = 0.9
+    furthest: float = 0.98
     usual: float = 0.9
     least: float = 0.01
     ridge: float = 1.0
@@ -45,7 +47,7 @@ class Example:
     Attributes
     ----------
     video : its name; runs on the same video are left out together
-    is_plain : whether the video was as it was taken, not darkened or blurred or the like
+    is_plain : whether the video was whole and as it was taken, not cut, darkened, blurred or the like
     signs : of the labels
     truth : (rows, columns, L) where classes truly lie in the video
     accuracy : share of right pixels, 0 to 1
@@ -84,7 +86,7 @@ def calibrate(
     best = min(sound, key=lambda choice: float(np.abs(errors[choice][is_usual]).mean()))
     fitted = fits[best]
     within = float(np.quantile(np.abs(errors[best][is_usual]), recipe.level))
-    beyond = max(float(errors[best].max()), within)
+    beyond = max(float(np.quantile(errors[best], recipe.furthest)), within)
     weights = np.zeros(3)
     weights[[*best, 2]] = fitted.weights
     all_signs = known.of((0, 1))[is_usual]

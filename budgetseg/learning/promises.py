@@ -6,6 +6,7 @@ labels the video from these answers at several budgets, which pay for some key f
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,7 @@ class Rehearsals:
     flow_s : seconds of flow for each pixel that make it too dear where labels are to be copied
     frames : of a video at most, the first ones
     videos : at most, spread over all
+    seconds : of a piece: runs are judged as a whole and in pieces, since short film differs more than long one
     """
 
     disturbances: tuple[Disturbance, ...] = DISTURBANCES
@@ -80,6 +82,7 @@ class Rehearsals:
     flow_s: float = 1e3
     frames: int = 150
     videos: int = 24
+    seconds: float = 10.0
 
 
 class Answered:
@@ -184,13 +187,19 @@ def _examples(
     network = Answered(frames, answers)
     truth = layout_of(video.truth, len(class_shares))
     is_known = video.truth != IGNORE
+    whole = slice(0, len(frames))
+    pieces = dict.fromkeys([(0, len(frames)), *_pieces(len(frames), video.rate * rehearsals.seconds)])
     ways = (rehearsals.carried, 0.0), (rehearsals.copied, rehearsals.flow_s)
     for per_hundred, flow_s in [way for way in ways if way[0]]:
         for result in _runs(network, frames, video.rate, class_shares, per_hundred, flow_s):
-            signs = signs_of(result, FrameSettings().losses.most)
-            if signs is not None:
-                accuracy = float(np.mean((result.labels == video.truth)[is_known])) if is_known.any() else 0.0
-                yield Example(video.name, disturbance == Disturbance(), signs, truth, accuracy)
+            is_right = result.labels == video.truth
+            for piece in [slice(*ends) for ends in pieces]:
+                signs = signs_of(result, FrameSettings().losses.most, piece)
+                if signs is not None:
+                    right = is_right[piece][is_known[piece]]
+                    accuracy = float(np.mean(right)) if len(right) else 0.0
+                    is_plain = piece == whole and disturbance == Disturbance()
+                    yield Example(video.name, is_plain, signs, truth, accuracy)
 
 
 def _runs(
@@ -211,6 +220,12 @@ def _runs(
     classes = Classes(tuple(map(str, range(n_labels))), np.zeros((n_labels, 3), np.uint8))
     request = Request(tuple(Budget(n + 0.5) for n in counts), window=len(frames))
     return run(space, VideoSource(clip, Span(), clip.size), request, classes, CostClock())
+
+
+def _pieces(n_frames: int, length: float) -> list[tuple[int, int]]:
+    """First frames, and those to stop before, of stretches of about so many frames."""
+    ends = np.linspace(0, n_frames, max(1, round(n_frames / length)) + 1).round().astype(int).tolist()
+    return list(pairwise(ends))
 
 
 def _key(frame: UInt8) -> int:

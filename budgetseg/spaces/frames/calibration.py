@@ -50,7 +50,7 @@ class Calibration:
     least, most : of these three in training; beyond, nothing is extrapolated
     usual : confidence, layout and shared classes that a video has at least that is like those of training
     within : half the interval, in log odds
-    beyond : log odds above what is expected that no run on a video left out has exceeded: for those out of domain
+    beyond : log odds above what is expected that hardly any run on a video left out has exceeded: for out of domain
     truth : what was taken for the truth: `labels`, or the name of a network
     n_videos : that it was learned from
     """

@@ -45,20 +45,24 @@ class Signs:
     layout: Float64
 
 
-def signs_of(result: Result, lost_at_border: float) -> Signs | None:
-    """Signs of a result of the frames space; None where nothing was predicted.
+def signs_of(result: Result, lost_at_border: float, frames: slice = slice(None)) -> Signs | None:
+    """Signs of a result of the frames space, or of some of its frames; None where nothing was predicted.
 
-    `lost_at_border` are the points that a window loses that has the labels of another one.
+    Parameters
+    ----------
+    result : of a run
+    lost_at_border : points that a window loses that has the labels of another one
+    frames : which ones; all windows must have predictions then
     """
     known = [found for found in result.evidence if isinstance(found, FrameEvidence)]
     if not known:
         return None
-    n_known = sum(len(found.cells) for found in known)
-    confidence = sum(float(found.cells.mean(dtype=np.float64)) * len(found.cells) for found in known) / (255 * n_known)
-    n_copied = max(len(result.labels) - n_known, 0)
-    lost = sum(found.lost * len(found.cells) for found in known) + n_copied * lost_at_border
-    layout = layout_of(result.labels, len(result.classes))
-    return Signs(confidence, lost / (n_known + n_copied), layout)
+    cells = np.concatenate([found.cells.mean(axis=(1, 2), dtype=np.float64) / 255 for found in known])[frames]
+    lost = np.concatenate([np.zeros(len(own.cells)) if own.lost is None else own.lost for own in known])[frames]
+    labels = result.labels[frames]
+    n_copied = max(len(labels) - len(lost), 0)
+    layout = layout_of(labels, len(result.classes))
+    return Signs(float(cells.mean()), float(lost.sum() + n_copied * lost_at_border) / (len(lost) + n_copied), layout)
 
 
 def layout_of(labels: UInt8, n_labels: int, how: Layout | None = None) -> Float64:

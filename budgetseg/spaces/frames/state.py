@@ -25,7 +25,7 @@ from budgetseg.spaces.frames.worth import Worth
 from budgetseg.timing.deadline import Cuttable, LateError
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.margins import Margins
-from budgetseg.types import NOTHING, Action, Batch, Float32, UInt8
+from budgetseg.types import NOTHING, Action, Batch, Float32, Float64, UInt8
 
 if TYPE_CHECKING:
     from budgetseg.spaces.frames.space import Frames
@@ -495,8 +495,8 @@ class FrameState:
                 evidence = replace(evidence, **painter.explain(carry, late))
         return finish, evidence
 
-    def _lost(self, timeline: Timeline, carry: str, late: Sequence[int], n_frames: int) -> float:
-        """Points that labels lose by being carried, in the mean over frames, by what was found here."""
+    def _lost(self, timeline: Timeline, carry: str, late: Sequence[int], n_frames: int) -> Float64:
+        """Points that the labels of each frame lose by being carried, (T,), by what was found here."""
         losses, scale = self._space.settings.losses, self.worth.scales().get(carry, 1.0)
         keys = {t for own in self.predictions for t in own}
         if carry == COPY:
@@ -505,7 +505,7 @@ class FrameState:
         if late and carry == FLOW:
             painted = sorted(set(range(n_frames)) - set(late))
             lost[list(late)] += carried_loss(timeline, painted, COPY, losses)[list(late)]
-        return float(lost.mean())
+        return lost
 
     # What is kept
 

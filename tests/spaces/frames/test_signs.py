@@ -19,7 +19,7 @@ def result(labels: UInt8, *evidence: FrameEvidence | None) -> Result:
 
 
 def evidence(n_frames: int, confidence: float, lost: float) -> FrameEvidence:
-    return FrameEvidence(np.full((n_frames, 4, 6), round(255 * confidence), np.uint8), lost)
+    return FrameEvidence(np.full((n_frames, 4, 6), round(255 * confidence), np.uint8), np.full(n_frames, lost))
 
 
 def test_confidence_and_losses_are_means_over_frames() -> None:
