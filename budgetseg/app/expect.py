@@ -1,20 +1,27 @@
-"""The accuracy to expect of a budget before it is spent, and the budget that an accuracy needs.
+"""The accuracy to expect of labels, and the budget that an accuracy needs.
 
-Both hold for the regions space, on video like that of the training: they are read off the curve of the policy's
-accuracy out of fold by share of the full cost.
+By frames, a calibration tells from what a run has seen of the video. By regions, both are read off the curve of the
+policy's accuracy out of fold by share of the full cost, and hold on video like that of the training.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from budgetseg.app.strategy import counted
+from budgetseg.engine.promise import Promise
 from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
 from budgetseg.errors import UsageError
-from budgetseg.models.bundle import Model
+from budgetseg.models.bundle import AnyModel, Model
 from budgetseg.policy.learned import METHOD, Expected, budget_for, expected_at, learned_for
+from budgetseg.spaces.frames.signs import signs_of
+from budgetseg.spaces.frames.space import Frames
 from budgetseg.spaces.regions.costs import expected_share
 from budgetseg.spaces.regions.space import Regions
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource
 
-__all__ = ["budget_of", "curve_of", "expect", "in_words"]
+__all__ = ["budget_of", "curve_of", "expect", "promises"]
 
 
 def expect(model: Model, regions: Regions, source: VideoSource, request: Request) -> Expected | None:
@@ -36,11 +43,22 @@ def budget_of(model: Model, accuracy: float) -> Budget:
     return Budget(fraction, is_share=True)
 
 
-def in_words(expected: Expected) -> str:
-    """A line for the user."""
-    average = 100 * expected.class_average
-    overall = 100 * expected.overall
-    return f"about {overall:.0f} % of the pixels right, {average:.0f} % on average over classes"
+def promises(
+    model: AnyModel, space: Frames | Regions, source: VideoSource, request: Request, results: Sequence[Result]
+) -> list[Promise | None]:
+    """What is expected of the results of a run, one for each budget; None where no figure can be given."""
+    if isinstance(space, Frames):
+        return [_promise_by_frames(model, space, result) for result in results]
+    if not isinstance(model, Model):
+        return [None] * len(results)
+    parts = [replace(request, budgets=(budget,)) for budget in request.budgets]
+    known = [expect(model, space, source, part) for part in parts]
+    return [None if found is None else Promise(found.overall, class_average=found.class_average) for found in known]
+
+
+def _promise_by_frames(model: AnyModel, space: Frames, result: Result) -> Promise | None:
+    signs = signs_of(result, space.settings.losses.most) if model.calibration is not None else None
+    return None if model.calibration is None or signs is None else model.calibration.promise(signs)
 
 
 def curve_of(model: Model) -> tuple[Expected, ...]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.app.backends import inexact, read_choices, stored_choices
-from budgetseg.app.expect import expect, in_words
 from budgetseg.app.marks import VideoMark
 from budgetseg.app.model import LoadedModel
 from budgetseg.app.output import Wanted, budget_name, check_place, results_folder, write_results
@@ -21,7 +20,6 @@ from budgetseg.engine.request import Request
 from budgetseg.engine.result import Result
 from budgetseg.engine.run import Earlier
 from budgetseg.errors import UsageError
-from budgetseg.policy.learned import Expected
 from budgetseg.types import Budget
 from budgetseg.video.core import Span
 
@@ -46,6 +44,7 @@ class Order:
     wanted : optional files to write
     space : frames, regions, or auto; an earlier run is continued or repeated in its own space
     span : the frames to label; None for all, or those of the earlier run
+    target : share of right pixels, 0 to 1, to reach by frames within the budget of the request; None to spend it all
     """
 
     videos: Sequence[Path]
@@ -56,6 +55,7 @@ class Order:
     wanted: Wanted = field(default_factory=Wanted)
     space: str = AUTO
     span: Span | None = None
+    target: float | None = None
 
     @cached_property
     def earlier(self) -> Trace | None:
@@ -169,18 +169,15 @@ class Job:
             budgets = " ".join(map(budget_name, request.budgets))
             self.tell(f"labelling {task.source.name} by {space} within {budgets}")
             _log.info("labelling %s by %s within %s", task.source.name, space, budgets)
-            expected = None
-            if space == REGIONS:
-                expected = expect(self.model.trained, self.model.regions, task.source, request)
-            if expected is not None:
-                self.tell(f"expected: {in_words(expected)}")
-                _log.info("expected: %s", in_words(expected))
-            results = self.model.run(task.source, request, space, self.stopped, earlier)
+            if order.target is None:
+                results = self.model.run(task.source, request, space, self.stopped, earlier)
+            else:
+                results = self.model.reach(task.source, request, order.target, self.stopped, self.tell)
             for name, result in zip(order.budgets, results, strict=True):
                 ledger = result.ledger
                 _log.info("%s: %.3f s spent%s", name, ledger.spent_s, "".join(f"; {note}" for note in ledger.notes))
             trace = self._trace(order, task, request, results, () if earlier is None else earlier.sources)
-            return self._write(part, order, task, results, trace, expected)
+            return self._write(part, order, task, results, trace)
 
     def _replay(self, order: Order, task: Task) -> Written:
         trace = order.earlier
@@ -193,26 +190,15 @@ class Job:
             earlier = Earlier(trace.plan, trace.windows, sources=trace.sources)
             results = self.model.replay(task.source, request, order.wanted_space, earlier, trace.video.n_frames)
             results = [replace(result, ledger=replace(result.ledger, budget_s=None)) for result in results]
-            return self._write(part, order, task, results, trace, None)
+            return self._write(part, order, task, results, trace)
 
-    def _write(
-        self,
-        part: Path,
-        order: Order,
-        task: Task,
-        results: Sequence[Result],
-        trace: Trace,
-        expected: Expected | None,
-    ) -> Written:
+    def _write(self, part: Path, order: Order, task: Task, results: Sequence[Result], trace: Trace) -> Written:
         source = task.source
         runners = self.model.runners(trace.space, source)
         if order.earlier is not None:
             for line in inexact(read_choices(order.earlier.settings), runners):
                 for result in results:
                     result.ledger.note(line)
-        expected_fields = None
-        if expected is not None:
-            expected_fields = {"global": expected.overall, "class_average": expected.class_average}
         facts = {
             "video": {"name": source.name, "n_frames": trace.video.n_frames, "size": [source.width, source.height]},
             "model": {"name": trace.model.name, "digest": trace.model.digest},
@@ -220,7 +206,6 @@ class Job:
             "replayed": None if order.replay is None else str(order.replay),
             "space": trace.space,
             "backends": stored_choices(runners),
-            "expected": expected_fields,
             "stopped": self.stopped(),
             "loading_s": self.model.loading_s,
             **self.facts,

@@ -8,6 +8,7 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -16,10 +17,10 @@ import numpy as np
 
 from budgetseg.app.ahead import compiled_ahead, is_compiled
 from budgetseg.app.backends import Backends, choices_of
-from budgetseg.app.expect import budget_of
+from budgetseg.app.expect import budget_of, promises
 from budgetseg.app.marks import ModelMark, mark_of, mark_of_networks
 from budgetseg.app.sources import Footage, source_of
-from budgetseg.app.spaces import AUTO, REGIONS, check_alone, choose_space, needs_regions, space_named
+from budgetseg.app.spaces import AUTO, FRAMES, REGIONS, check_alone, choose_space, needs_regions, space_named
 from budgetseg.app.strategy import counted, strategy_of
 from budgetseg.crf.moves import update
 from budgetseg.descriptors.calibrate import calibrate_new
@@ -53,9 +54,14 @@ from budgetseg.timing.prices import Prices
 from budgetseg.types import Budget, Classes
 from budgetseg.video import VideoSource, open_video
 
-__all__ = ["LoadedModel", "load"]
+__all__ = ["ALL", "LoadedModel", "load"]
 
 _log = logging.getLogger(__name__)
+
+ALL = Budget(1.0, is_share=True)
+"""The full cost: the most that is spent to reach an accuracy."""
+FIRST_TRY = 1 / 32
+"""Share of the most that the first try for an accuracy may spend; five doublings later it is all."""
 
 
 class LoadedModel:
@@ -299,8 +305,9 @@ class LoadedModel:
         video : a file, a folder of images, what `open_video` gives, frames (T, H, W, 3) uint8, or frames (H, W, 3) one
             after the other, such as a list or a generator. These are read to the end before the clock starts.
         budget_s : seconds; `math.inf` for no bound
-        target_accuracy : instead of a budget, the share of right pixels to aim at, 0 to 1: takes the smallest budget of
-            descriptors that reached it on training videos
+        target_accuracy : instead of a budget, the share of right pixels to aim at, 0 to 1. By frames, budgets are tried
+            that double, until so much is expected; see `reach`. By regions, takes the smallest budget of descriptors
+            that reached it on training videos
         rate : frames per second of frames in memory; None for 25
         scope : what the budget counts: `total`, from the first frame read to labels ready, or `descriptors` alone
         seed : of all random choices
@@ -313,11 +320,14 @@ class LoadedModel:
         if target_accuracy is not None:
             if is_list or budget_s != 10.0:
                 raise UsageError("target_accuracy takes no budget_s; give only one of them")
-            budgets = (budget_of(self.trained, target_accuracy),)
-            scope = "descriptors"
+            budgets = (ALL,)
         request = Request(budgets, scope, seed=seed)
-        source = source_of(video, rate)
         name = self.choose(engine or space, needs_regions(None, None, scope))
+        if target_accuracy is not None and name == REGIONS:
+            request = Request((budget_of(self.trained, target_accuracy),), "descriptors", seed=seed)
+        source = source_of(video, rate)
+        if target_accuracy is not None and name != REGIONS:
+            return self.reach(source, request, target_accuracy, stopped)[0]
         results = self.run(source, request, name, stopped)
         return results if is_list else results[0]
 
@@ -336,10 +346,44 @@ class LoadedModel:
         clock = clock or WallClock()
         failed = False
         try:
-            return run(labelling_space, source, request, self.classes, clock, lambda: failed or stopped(), earlier)
+            results = run(labelling_space, source, request, self.classes, clock, lambda: failed or stopped(), earlier)
         except BaseException:
             failed = True  # other threads would go on until the budget is spent, and the program would wait for them
             raise
+        expected = promises(self.model, labelling_space, source, request, results)
+        return [replace(result, expected=own) for result, own in zip(results, expected, strict=True)]
+
+    def reach(
+        self,
+        source: VideoSource,
+        request: Request,
+        accuracy: float,
+        stopped: Callable[[], bool] = lambda: False,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> list[Result]:
+        """Label a video by frames until a share `accuracy` of the pixels, 0 to 1, is expected to be right.
+
+        Runs are tried with budgets that double, from a small share of the budget of the request, which is the most that
+        is spent. Each begins anew. What the last one gives is returned, as by `run`.
+        """
+        if self.model.calibration is None:
+            raise UsageError(
+                f"model '{self.model.name}' has no calibration to predict its accuracy by frames; give a budget instead"
+            )
+        (most,) = request.budgets
+        share = FIRST_TRY
+        while True:
+            budget = replace(most, amount=min(share, 1.0) * most.amount)
+            tell(f"trying {100 * min(share, 1.0):.0f} % of what everything costs")
+            results = self.run(source, replace(request, budgets=(budget,)), FRAMES, stopped)
+            expected = results[-1].expected
+            is_reached = expected is not None and expected.in_domain is True and expected.accuracy >= accuracy
+            if is_reached or stopped() or share >= 1 or not results[-1].ledger.work_left:
+                break
+            share *= 2
+        if not is_reached:
+            results[-1].ledger.note(f"{100 * accuracy:g} % of the pixels right is not what to expect here")
+        return results
 
     def replay(
         self, source: VideoSource, request: Request, space: str, earlier: Earlier, n_frames: int

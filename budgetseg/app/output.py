@@ -139,7 +139,7 @@ def write_results(
         write_confidence(part / STATE, _confidence(results))
     added = {**facts, "writing_s": clock.now_s()}
     ledgers: list[dict[str, Any]] = [
-        plain({**result.ledger.as_dict(), "prior_only": _is_prior(result, j), "class_shares": own, **added})
+        plain({**result.ledger.as_dict(), **_found(result, j, trace.model.name), "class_shares": own, **added})
         for j, (result, own) in enumerate(zip(results, shares, strict=True))
     ]
     for folder, ledger in zip(folders, ledgers, strict=True):
@@ -169,6 +169,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def _found(result: Result, j: int, model: str) -> dict[str, Any]:
+    """What the ledger of the result of budget j says of its labels."""
+    expected = result.expected
+    promise = None if expected is None else {**vars(expected), "words": expected.in_words(model)}
+    return {"prior_only": _is_prior(result, j), "expected": promise}
 
 
 def _is_prior(result: Result, j: int) -> bool:

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["label"]
 
 DEFAULT_MODEL = "camvid"
+MOST = "100%"
+"""The most that is spent to reach an accuracy, as a text for --budget."""
 PRIOR_ONLY = 3
 """Exit status where not one frame could be predicted."""
 STOPPING = "Ctrl-C: spending ends, and labels are written; press it again to leave without them"
@@ -48,8 +51,9 @@ TargetAccuracy = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. Takes the smallest budget of "
-        "descriptors that reached it on training videos.",
+        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. By frames, budgets are tried that "
+        "double, until so much is expected. By regions, takes the smallest budget of descriptors that reached it on "
+        "training videos.",
         show_default=False,
     ),
 ]
@@ -197,8 +201,8 @@ def label(
     if networks:
         _check_networks(model, target_accuracy, needs_regions(policy, select, scope), space)
     if target_accuracy is not None:
-        budget = _budget_for(model or DEFAULT_MODEL, target_accuracy, budget, replay)
-        scope = "descriptors"
+        _check_target(budget, replay, resume)
+        budget = MOST
     request = _request(budget, scope, seed, replay, why)
     wanted = Wanted(npz, why, not no_overlay, not no_png)
     order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
@@ -210,6 +214,8 @@ def label(
     name = None if networks else model or _model_of(order)
     by = wanted_of(backend, precision, order.earlier)
     loaded = load(name, cores_for(threads), policy, select, ready, networks=networks, tell=say, wanted=by)
+    if target_accuracy is not None:
+        order = _aimed(order, loaded, target_accuracy)
     with ended_by_ctrl_c(STOPPING) as stopped:
         _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
 
@@ -255,15 +261,23 @@ def _span(start: int | None, end: int | None, stride: int | None) -> "Span | Non
     return Span(start or 0, end, stride or 1)
 
 
-def _budget_for(model: str, accuracy: float, budget: str | None, replay: Path | None) -> str:
-    """The share of the full cost that is expected to reach an accuracy, as a text for --budget."""
-    from budgetseg.app.expect import budget_of
-    from budgetseg.models.bundle import load_model
-    from budgetseg.models.find import find_model
+def _check_target(budget: str | None, replay: Path | None, resume: Path | None) -> None:
+    """Raise UsageError where --target-accuracy comes with an option that it cannot be combined with."""
+    if budget is not None or replay is not None or resume is not None:
+        raise UsageError("--target-accuracy takes no --budget, --resume or --replay; give only one of them")
 
-    if budget is not None or replay is not None:
-        raise UsageError("--target-accuracy takes no --budget and no --replay; give only one of the three")
-    return f"{100 * budget_of(load_model(find_model(model)), accuracy).amount:.3g}%"
+
+def _aimed(order: "Order", model: "LoadedModel", accuracy: float) -> "Order":
+    """An order that aims at an accuracy: by frames as runs go on, by regions by the budget that it needs."""
+    from budgetseg.app.expect import budget_of
+    from budgetseg.app.spaces import REGIONS, needs_regions
+
+    assert order.request is not None
+    needs = needs_regions(None, None, order.request.scope)
+    if model.choose(order.wanted_space, needs) != REGIONS:
+        return replace(order, target=accuracy)
+    budget = budget_of(model.trained, accuracy)
+    return replace(order, request=replace(order.request, budgets=(budget,), scope="descriptors"))
 
 
 def _request(budget: str | None, scope: str, seed: int, replay: Path | None, why: bool) -> "Request | None":
@@ -323,6 +337,8 @@ def _print_done(done: "Written") -> None:
     print_table(("budget", "seconds", "spent s", "overrun s"), _budgets(done))
     shares = last["class_shares"]
     print_table(("class", "share"), [(name, f"{100 * shares[name]:.1f} %") for name in found_classes(shares)])
+    for line in _promised(done):
+        typer.echo(line)
     for note in last["notes"]:
         typer.echo(f"Note: {note}")
     typer.echo(f"Labelled by {last['space']}.")
@@ -330,6 +346,13 @@ def _print_done(done: "Written") -> None:
         typer.echo(f"Network {name} ran by {own['backend']} {own['precision']}.")
     typer.echo(f"Not in the budget: {last['loading_s']:.1f} s to get ready, {last['writing_s']:.1f} s to write files.")
     typer.echo(f"Results are in {done.folder}")
+
+
+def _promised(done: "Written") -> list[str]:
+    """A line on the expected accuracy for each budget that has one."""
+    found = [ledger["expected"] for ledger in done.ledgers]
+    lines = [(name, own["words"]) for name, own in zip(done.budgets, found, strict=True) if own is not None]
+    return [words if len(done.budgets) == 1 else f"{name}: {words}" for name, words in lines]
 
 
 def _seconds(entry: dict[str, Any]) -> tuple[str, str]:

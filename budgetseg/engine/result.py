@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from budgetseg.engine.plan import Plan
+from budgetseg.engine.promise import Promise
 from budgetseg.engine.space import Evidence
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.timing.ledger import Ledger
@@ -31,6 +32,7 @@ class Result:
     evidence : what the labels of each window were made from; None for a window labelled by the prior
     memory : for each window, what a later run needs to continue; the same for all budgets of a run
     least : confidence of a label from the prior: the share of the most frequent class in training, 0 to 1
+    expected : share of pixels that is expected to be right; None where no figure can be given
     """
 
     labels: UInt8
@@ -42,6 +44,7 @@ class Result:
     evidence: Sequence[Evidence | None]
     memory: Sequence[Any]
     least: float
+    expected: Promise | None = None
 
     @cached_property
     def confidence(self) -> Float32:

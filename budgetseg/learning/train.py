@@ -1,7 +1,7 @@
 """Train a model from labelled videos: the work behind `budgetseg train`.
 
     networks, if none are given ─► describe ─► H, and its predictions out of fold ─► CRF
-    ─► static plans ─► Baseline3 ─► policies ─► model
+    ─► static plans ─► Baseline3 ─► policies ─► what may be promised ─► model
 
 Each stage leaves its result in the work folder, so that an interrupted training goes on where it was.
 """
@@ -31,11 +31,13 @@ from budgetseg.learning.adapt import table_gains
 from budgetseg.learning.networks import with_networks
 from budgetseg.learning.plans import Learned, choose_plans, n_plans
 from budgetseg.learning.policies import PolicyRecipe, learn_policies, n_policies
+from budgetseg.learning.promises import Rehearsals, calibration_of, unseen
 from budgetseg.learning.qlearning import learn_baseline3, n_scores
 from budgetseg.learning.stages import Stage
 from budgetseg.models.bundle import H_ARRAYS, Model, save_model
 from budgetseg.models.networks import in_class_order
 from budgetseg.networks.recipe import NetworkRecipe
+from budgetseg.spaces.frames.calibration import Calibration
 from budgetseg.types import Float32
 
 __all__ = ["Report", "TrainRecipe", "learning_examples", "read_fitted", "train_model"]
@@ -56,6 +58,7 @@ class TrainRecipe:
     plans : settings of static plans and of Baseline3; None for neither
     networks : settings of networks, which are trained if none are given
     policies : settings of policies; None for none
+    promises : runs from which it is learned what labels by frames may promise; None for no promises
     """
 
     classifiers: ClassifierRecipe = field(default_factory=ClassifierRecipe)
@@ -63,6 +66,7 @@ class TrainRecipe:
     plans: PlanRecipe | None = field(default_factory=PlanRecipe)
     networks: NetworkRecipe = field(default_factory=NetworkRecipe)
     policies: PolicyRecipe | None = field(default_factory=PolicyRecipe)
+    promises: Rehearsals | None = field(default_factory=Rehearsals)
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,22 @@ def train_model(
         policies = learn_policies(learned, recipe.policies, work / "policies", cores, advance, tell)
         model = replace(model, policies=policies)
         _log.info("%d policies", len(policies))
+    if recipe.promises is not None and plan.networks is not None:
+        model = replace(model, calibration=_calibrate(model, plan, recipe.promises, cores, stage))
     save_model(model, output)
     return Report(fitted.decays, fitted.calibration_error)
+
+
+def _calibrate(model: Model, plan: Description, rehearsals: Rehearsals, cores: int, stage: Stage) -> Calibration | None:
+    """What labels by frames may promise; None without fold networks, or with few videos."""
+    assert plan.networks is not None
+    dataset = open_dataset(plan.dataset, plan.root)
+    videos = [video for split in plan.splits for video in dataset.videos(split)]
+    stage("promises", None, "videos")
+    seen = unseen(videos, plan.networks, in_class_order(model), model.classes, rehearsals)
+    learned = calibration_of(seen, model.classifiers.prior.astype(np.float32), "labels", rehearsals, cores)
+    _log.info("no promises: few videos, or no fold networks" if learned is None else "promises were learned")
+    return learned
 
 
 def _describe(plan: Description, folder: Path, cores: int, stage: Stage) -> list[VideoTable]:

@@ -23,15 +23,16 @@ from safetensors.numpy import load_file, save_file
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
-from budgetseg.files import atomic_folder
+from budgetseg.files import atomic_file, atomic_folder
 from budgetseg.networks.card import Card, card_for, card_text, read_card
 from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan, read_plan
+from budgetseg.spaces.frames.calibration import Calibration
 from budgetseg.types import Classes, Float32
 
-__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model"]
+__all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model", "with_calibration"]
 
 FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
@@ -55,6 +56,7 @@ class Model:
     baseline3 : policies of Baseline3, for some descriptor sets and kinds of costs
     policies : learned policies, for some descriptor sets and kinds of costs
     gains : by network, points of mean IoU by which it is better than one of them; empty where none was measured
+    calibration : what may be promised of labels by frames; None where nothing is known
     """
 
     name: str
@@ -67,6 +69,7 @@ class Model:
     baseline3: tuple[Baseline3Policy, ...] = ()
     policies: tuple[LearnedPolicy, ...] = ()
     gains: Mapping[str, float] = field(default_factory=dict)
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,7 @@ class NetworkModel:
     cards : of its networks, by name
     settings : what is known of where it comes from
     gains : by network, points of mean IoU by which it is better than one of them; empty where none was measured
+    calibration : what may be promised of its labels; None where nothing is known
     """
 
     name: str
@@ -87,6 +91,7 @@ class NetworkModel:
     cards: Mapping[str, Card]
     settings: Mapping[str, Any] = field(default_factory=dict)
     gains: Mapping[str, float] = field(default_factory=dict)
+    calibration: Calibration | None = None
 
 
 AnyModel = Model | NetworkModel
@@ -118,9 +123,21 @@ def save_model(model: AnyModel, folder: Path) -> None:
             "wholes": [{"among": list(policy.among), "costs": policy.costs} for policy in model.baseline3],
             "policies": [_card_of(learned) for learned in model.policies],
             **_stored_gains(model.gains),
+            "calibration": _stored_calibration(model),
             "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def with_calibration(folder: Path, calibration: Calibration | None) -> None:
+    """Change what the model in a folder may promise; all else stays as it is."""
+    load_any(folder)
+    place = folder / "manifest.json"
+    manifest = {**json.loads(place.read_text()), "calibration": None}
+    if calibration is not None:
+        manifest["calibration"] = calibration.as_dict()
+    with atomic_file(place) as part:
+        part.write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 def load_model(folder: Path) -> Model:
@@ -162,6 +179,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
             "networks": list(model.cards),
             "settings": dict(model.settings),
             **_stored_gains(model.gains),
+            "calibration": _stored_calibration(model),
             "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -175,7 +193,10 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
     for card in cards.values():
         _digest(card.file)  # it is there
-    return NetworkModel(manifest["name"], classes, cards, manifest["settings"], _read_gains(manifest, tuple(cards)))
+    gains = _read_gains(manifest, tuple(cards))
+    return NetworkModel(
+        manifest["name"], classes, cards, manifest["settings"], gains, _read_calibration(manifest, classes)
+    )
 
 
 def _read_classes(manifest: dict[str, Any]) -> Classes:
@@ -226,7 +247,9 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     stored = enumerate(manifest.get("policies", ()))
     policies = tuple(_read_policy(card, arrays[f"policies.{k}"], h) for k, card in stored)
     gains = _read_gains(manifest, names)
-    return Model(manifest["name"], classes, h, crf, networks, manifest["settings"], plans, baseline3, policies, gains)
+    calibration = _read_calibration(manifest, classes)
+    settings = manifest["settings"]
+    return Model(manifest["name"], classes, h, crf, networks, settings, plans, baseline3, policies, gains, calibration)
 
 
 def _stored_gains(gains: Mapping[str, float]) -> dict[str, Any]:
@@ -241,6 +264,16 @@ def _read_gains(manifest: Mapping[str, Any], networks: Sequence[str]) -> dict[st
     if not set(gains) <= set(networks) or not np.isfinite(list(gains.values())).all():
         raise ValueError(f"gains must be finite, of the networks {', '.join(networks)}. Got {stored}")
     return gains
+
+
+def _stored_calibration(model: AnyModel) -> dict[str, Any] | None:
+    return None if model.calibration is None else model.calibration.as_dict()
+
+
+def _read_calibration(manifest: Mapping[str, Any], classes: Classes) -> Calibration | None:
+    """What a model may promise; None for older models."""
+    stored = manifest.get("calibration")
+    return None if stored is None else Calibration.from_dict(stored, len(classes))
 
 
 def _read_plan(stored: Mapping[str, Any], h: SubsetClassifiers) -> StaticPlan:

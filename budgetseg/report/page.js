@@ -560,6 +560,7 @@ function showLedger() {
     milli(entry.planned_s), milli(entry.spent_s), h("div", {class: "bar meter"}, h("i", {style: `width:${100 * entry.spent_s / most}%`}))]));
   fill($("ledger"), h("p", {class: "help"}, `Budget ${name} (${ledger.scope}): ${short(ledger.spent_s)} s spent${over}. ` +
     (cores > 1 ? `${video.whole ? "Networks" : "Descriptors"} are seconds of work, which ${cores} cores shared.` : "")), h("div", {class: "scroll"}, table),
+    ledger.expected?.words ? h("p", {class: "help promise"}, ledger.expected.words) : [],
     (ledger.notes || []).map(note => h("p", {class: "help"}, `Note: ${note}`)));
 }
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.app.expect import budget_of, expect, in_words
+from budgetseg.app.expect import budget_of, expect
 from budgetseg.engine.request import Request
 from budgetseg.errors import UsageError
 from budgetseg.models.bundle import Model
@@ -80,7 +80,3 @@ def test_nothing_is_expected_before_anything_was_labelled_on_this_machine() -> N
     assert (
         expect(random_model(HAND_MADE), regions_space(), source, Request((Budget(0.5, True),), "descriptors")) is None
     )
-
-
-def test_promises_are_in_whole_percents() -> None:
-    assert in_words(CURVE[1]) == "about 80 % of the pixels right, 50 % on average over classes"

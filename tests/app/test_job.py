@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,21 @@ import pytest
 
 from budgetseg.app import job as module
 from budgetseg.app.job import Job, Order, Written
-from budgetseg.app.model import LoadedModel
+from budgetseg.app.model import ALL, LoadedModel
 from budgetseg.app.output import Wanted
 from budgetseg.app.trace import read_trace
 from budgetseg.engine.request import Request
+from budgetseg.engine.result import Result
 from budgetseg.errors import BudgetsegError, UsageError
 from budgetseg.policy.features import n_features
 from budgetseg.policy.learned import METHOD, Expected, LearnedPolicy
 from budgetseg.policy.linear import LinearPolicy
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.types import Budget, UInt8
-from budgetseg.video import open_video, read_image, read_label_pngs
+from budgetseg.video import VideoSource, open_video, read_image, read_label_pngs
 from tests.app.simulated import load_simulated
 from tests.app.streets import N_FRAMES, SIZE, write_model, write_street
+from tests.spaces.frames.calibrations import calibration
 
 Carry = Callable[..., list[Written]]
 SHAPE = (N_FRAMES, SIZE[1], SIZE[0])
@@ -125,6 +128,7 @@ def test_the_ledger_names_space_stages_sources_video_and_model(
         "notes",
         "overrun_s",
         "prior_only",
+        "expected",
         "class_shares",
         "video",
         "model",
@@ -132,7 +136,6 @@ def test_the_ledger_names_space_stages_sources_video_and_model(
         "replayed",
         "space",
         "backends",
-        "expected",
         "stopped",
         "loading_s",
         "writing_s",
@@ -442,18 +445,59 @@ def test_what_is_done_and_written_is_shown(
     assert ledger(tmp_path / "out")["space"] == by
 
 
-def test_an_accuracy_is_promised_for_regions_alone(
+def test_regions_promise_what_the_curve_of_their_policy_says(
     seeing: LoadedModel, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, curve = seeing.trained, (Expected(0.1, 0.3, 0.6), Expected(0.5, 0.5, 0.8))
     weights = np.zeros((2, n_features(1, len(model.classes), True)), np.float32)
     own = LearnedPolicy(METHOD, ("dcnn",), "shared", LinearPolicy(weights, True), curve)
     monkeypatch.setattr(seeing, "model", replace(model, policies=(own,)))
-    half = Budget(0.5, is_share=True)
-    for name, request in (("regions", Request((half,), "descriptors")), ("frames", Request((half,)))):
-        shown: list[str] = []
-        order = Order([street], request, output=tmp_path / name, space=name)
-        list(Job(seeing, tell=shown.append).run(order, order.tasks()))
-        promise = {"global": 0.8, "class_average": 0.5} if name == "regions" else None
-        assert ledger(tmp_path / name)["expected"] == promise
-        assert ("expected: about 80 % of the pixels right, 50 % on average over classes" in shown) == bool(promise)
+    budgets = Budget(0.1, is_share=True), Budget(0.5, is_share=True)
+    order = Order([street], Request(budgets, "descriptors"), output=tmp_path / "out", space="regions")
+    (done,) = Job(seeing).run(order, order.tasks())
+    found = [own["expected"] for own in done.ledgers]
+    assert [(own["accuracy"], own["class_average"]) for own in found] == [(0.6, 0.3), (0.8, 0.5)]
+    assert [(own["low"], own["high"], own["in_domain"]) for own in found] == [(None, None, None)] * 2
+    assert found[1]["words"] == "Expected: about 80 % of the pixels right, 50 % on average over classes."
+
+
+def test_frames_promise_at_every_budget_what_a_calibration_says(
+    seeing: LoadedModel, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seeing, "model", replace(seeing.model, calibration=calibration(n_labels=len(seeing.classes))))
+    order = Order([street], Request((Budget(0.5), Budget(1))), output=tmp_path / "out", space="frames")
+    (done,) = Job(seeing).run(order, order.tasks())
+    for own in done.ledgers:
+        assert own["expected"]["low"] < own["expected"]["accuracy"] < own["expected"]["high"]
+        assert own["expected"]["in_domain"]
+
+
+def test_nothing_is_promised_by_frames_without_a_calibration(seeing: LoadedModel, street: Path, tmp_path: Path) -> None:
+    order = Order([street], Request((Budget(1),)), output=tmp_path / "out", space="frames")
+    (done,) = Job(seeing).run(order, order.tasks())
+    assert done.ledgers[0]["expected"] is None
+
+
+@pytest.mark.parametrize(("target", "is_reached"), [(0.01, True), (0.999, False)])
+def test_a_target_ends_the_spending_or_is_said_not_to_be_reached(
+    seeing: LoadedModel,
+    street: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: float,
+    is_reached: bool,
+) -> None:
+    monkeypatch.setattr(seeing, "model", replace(seeing.model, calibration=calibration(n_labels=len(seeing.classes))))
+    tried: list[Budget] = []
+    run = seeing.run
+
+    def counted(source: VideoSource, request: Request, *rest: object) -> list[Result]:
+        tried.extend(request.budgets)
+        return run(source, request, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(seeing, "run", counted)
+    order = Order([street], Request((ALL,)), output=tmp_path / "out", space="frames", target=target)
+    (done,) = Job(seeing).run(order, order.tasks())
+    assert all(after.amount == 2 * before.amount for before, after in pairwise(tried))
+    assert (len(tried) == 1) == is_reached
+    assert any("not what to expect" in note for note in done.ledgers[0]["notes"]) == (not is_reached)

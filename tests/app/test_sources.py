@@ -77,5 +77,5 @@ def test_several_budgets_give_a_result_each(seeing: LoadedModel, street: Path) -
 def test_an_accuracy_and_a_budget_exclude_each_other(seeing: LoadedModel, street: Path) -> None:
     with pytest.raises(UsageError, match="target_accuracy takes no budget_s"):
         seeing.label(street, 1.0, target_accuracy=0.5)
-    with pytest.raises(UsageError, match="no learned policy to predict its accuracy"):
+    with pytest.raises(UsageError, match="no calibration to predict its accuracy"):
         seeing.label(street, target_accuracy=0.5)

@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,9 +18,12 @@ import pytest
 from typer.testing import CliRunner
 
 from budgetseg.cli.app import app
+from budgetseg.errors import UsageError
+from budgetseg.models.bundle import load_any, with_calibration
 from budgetseg.models.find import bundled_models
 from budgetseg.video import read_label_pngs
 from tests.app.streets import N_FRAMES, write_model, write_seeing_model, write_street
+from tests.spaces.frames.calibrations import calibration
 
 MOTION = ("colour", "hog", "hof", "mbh")
 
@@ -329,3 +333,50 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(street: Path, model: Path, t
     assert err.splitlines()[-1].startswith("budgetseg: cannot write")
     assert err.count("budgetseg: ") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def promising(seeing: Path, tmp_path: Path) -> Path:
+    """A model that knows what its labels by frames are worth."""
+    folder = shutil.copytree(seeing, tmp_path / "promising")
+    with_calibration(folder, calibration(len(load_any(folder).classes)))
+    return folder
+
+
+def test_every_budget_has_a_line_on_the_accuracy_to_expect(street: Path, promising: Path, tmp_path: Path) -> None:
+    lines = run(street, "--budget", "1s,2s", "--model", promising, "-o", tmp_path / "out").splitlines()
+    found = [line for line in lines if "Expected: about" in line]
+    assert [line.split(":")[0] for line in found] == ["1s", "2s"]
+
+
+def test_a_video_out_of_domain_is_called_so(street: Path, promising: Path, tmp_path: Path) -> None:
+    with_calibration(promising, calibration(len(load_any(promising).classes), usual=100.0))
+    found = run(street, "--budget", "1s", "--model", promising, "-o", tmp_path / "out")
+    assert "This video does not look like what 'made' was trained on; expect less than" in found
+    expected = json.loads((tmp_path / "out" / "ledger.json").read_text())["expected"]
+    assert (expected["in_domain"], expected["low"]) == (False, 0.0)
+
+
+def test_an_accuracy_is_aimed_at_by_frames(street: Path, promising: Path, tmp_path: Path) -> None:
+    found = run(street, "--target-accuracy", "0.01", "--model", promising, "-o", tmp_path / "out")
+    assert "Labelled by frames." in found
+    assert "Expected: about" in found
+    assert "is not what to expect here" not in found
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--budget", "1s"), "takes no --budget, --resume or --replay"),
+        (("--space", "frames"), "has no calibration to predict its accuracy by frames"),
+        (("--space", "regions"), "has no learned policy to predict its accuracy"),
+    ],
+)
+def test_an_accuracy_that_cannot_be_aimed_at_is_refused(
+    street: Path, seeing: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    words = ["label", street, "--target-accuracy", 0.5, "--model", seeing, "-o", tmp_path / "out", *options]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+    assert not (tmp_path / "out").exists()

@@ -22,6 +22,7 @@ from budgetseg.models.bundle import (
     load_any,
     load_model,
     save_model,
+    with_calibration,
 )
 from budgetseg.networks.card import Card, read_card
 from budgetseg.policy.baseline3 import N_LEVELS, Baseline3Policy
@@ -31,6 +32,7 @@ from budgetseg.policy.linear import LinearPolicy
 from budgetseg.policy.static import StaticPlan
 from budgetseg.types import Classes
 from tests.models.made import HAND_MADE, random_model, random_table
+from tests.spaces.frames.calibrations import calibration
 
 LENGTHS = {**HAND_MADE, "dcnn": 3}
 
@@ -469,3 +471,39 @@ def test_gains_that_do_not_fit_the_networks_are_refused(alone: NetworkModel, tmp
     save_model(alone, tmp_path / "model")
     edit_manifest(tmp_path / "model", frames=frames)
     refused(tmp_path / "model")
+
+
+def test_a_calibration_comes_back_and_can_be_changed_alone(model: Model, folder: Path) -> None:
+    assert load_model(folder).calibration is None  # nobody has learned one
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.name != "manifest.json"}
+    with_calibration(folder, calibration(len(model.classes)))
+    found = load_model(folder).calibration
+    assert found is not None
+    assert found.weights == calibration().weights
+    assert {path: path.read_bytes() for path in before} == before
+    save_model(load_model(folder), folder)
+    assert load_model(folder).calibration is not None
+    with_calibration(folder, None)
+    assert load_model(folder).calibration is None
+
+
+def test_a_model_from_before_there_were_calibrations_has_none(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["calibration"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert load_model(folder).calibration is None
+
+
+@pytest.mark.parametrize("change", [{"bias": "much"}, {"within": -1.0}, {"layout": [[[1.0]]]}])
+def test_a_calibration_that_makes_no_sense_is_refused(model: Model, folder: Path, change: dict[str, object]) -> None:
+    edit_manifest(folder, calibration=calibration(len(model.classes)).as_dict() | change)
+    with pytest.raises(ModelError, match="damaged model"):
+        load_model(folder)
+
+
+def test_networks_alone_may_have_a_calibration(alone: NetworkModel, tmp_path: Path) -> None:
+    known = calibration(len(alone.classes))
+    save_model(replace(alone, calibration=known), tmp_path / "adapted")
+    found = load_any(tmp_path / "adapted").calibration
+    assert found is not None
+    assert found.bias == known.bias

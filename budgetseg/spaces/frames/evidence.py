@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from budgetseg.types import Float32, Int32, UInt8
+from budgetseg.types import Float32, Float64, Int32, UInt8
 
 __all__ = ["FrameEvidence"]
 
@@ -17,12 +17,14 @@ class FrameEvidence:
     Attributes
     ----------
     cells : (T, h, w) uint8, the share of the label's class in the fused predictions, 255 for all
+    lost : (T,) points that labels are found to lose by being carried; None for none
     key_frames : (T, h, w) int32, number in the window of the key frame that tells most for the label; None where
         nobody has asked for it
     networks : (T, h, w) uint8, number of the network that saw it; None likewise
     """
 
     cells: UInt8
+    lost: Float64 | None = None
     key_frames: Int32 | None = None
     networks: UInt8 | None = None
 

@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
 from budgetseg.engine.plan import STRIDES, Plan
 from budgetseg.propagate.fusion import n_sources
+from budgetseg.propagate.timeline import Timeline
 from budgetseg.spaces.frames.costs import COPY, FLOW, FrameCosts
 from budgetseg.spaces.frames.settings import FrameSettings, Losses
 from budgetseg.timing.margins import Margins
+from budgetseg.types import Float64
 
-__all__ = ["Options", "choose", "loss", "loss_at", "unread_loss"]
+__all__ = ["Options", "carried_loss", "choose", "loss", "loss_at", "unread_loss"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,3 +201,14 @@ def loss_at(distance: float, carry: str, losses: Losses) -> float:
     """Points lost by a frame at a distance from its key frame."""
     rate = losses.rate * (losses.copied if carry == COPY else 1.0)
     return losses.most * (1 - math.exp(-rate * distance / losses.most))
+
+
+def carried_loss(timeline: Timeline, keys: Sequence[int], carry: str, losses: Losses, scale: float = 1.0) -> Float64:
+    """Points lost by each of the T frames of a window, (T,), that have the labels of the nearest of some key frames.
+
+    What lies across a cut from all key frames loses the most. `scale` is how many times as much as usual is lost here.
+    """
+    nearest = timeline.nearest(keys)
+    distances = np.abs(timeline.positions - timeline.positions[nearest])
+    lost = scale * np.array([loss_at(distance, carry, losses) for distance in distances.tolist()])
+    return np.where(timeline.shots[nearest] == timeline.shots, lost, losses.most)

@@ -19,13 +19,13 @@ from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.spaces.frames.footage import Footage
 from budgetseg.spaces.frames.painter import Painter, rehearse
-from budgetseg.spaces.frames.plan import Options, choose, loss_at
+from budgetseg.spaces.frames.plan import Options, carried_loss, choose, loss_at
 from budgetseg.spaces.frames.policy import Coverage
 from budgetseg.spaces.frames.worth import Worth
 from budgetseg.timing.deadline import Cuttable, LateError
 from budgetseg.timing.ledger import Account
 from budgetseg.timing.margins import Margins
-from budgetseg.types import NOTHING, Action, Batch, Float32, UInt8
+from budgetseg.types import NOTHING, Action, Batch, Float32, Float64, UInt8
 
 if TYPE_CHECKING:
     from budgetseg.spaces.frames.space import Frames
@@ -493,11 +493,23 @@ class FrameState:
             cuts=tuple(cut for cut in timeline.cuts if cut < len(out)),
             late=late,
         )
-        evidence = FrameEvidence(painter.confidence)
+        evidence = FrameEvidence(painter.confidence, self._lost(timeline, carry, late, len(out)))
         if self._explain:
             with self._account.clock.paused():
                 evidence = replace(evidence, **painter.explain(carry, late))
         return finish, evidence
+
+    def _lost(self, timeline: Timeline, carry: str, late: Sequence[int], n_frames: int) -> Float64:
+        """Points that the labels of each frame lose by being carried, (T,), by what was found here."""
+        losses, scale = self._space.settings.losses, self.worth.scales().get(carry, 1.0)
+        keys = {t for own in self.predictions for t in own}
+        if carry == COPY:
+            keys -= set(late)
+        lost = carried_loss(timeline, sorted(keys), carry, losses, scale)[:n_frames]
+        if late and carry == FLOW:
+            painted = sorted(set(range(n_frames)) - set(late))
+            lost[list(late)] += carried_loss(timeline, painted, COPY, losses)[list(late)]
+        return lost
 
     # What is kept
 
