@@ -217,9 +217,8 @@ def _fit(rows: Sequence[Lost], sampling: Sampling, start: Losses) -> Losses:
 def expected_points(row: Lost, losses: Losses) -> float:
     """Points that a row is expected to lose."""
     unread = min(1 - 1 / row.stride, 1 - 1 / row.frames_per_key)
-    return loss(row.frames_per_key, row.carry, row.distance, losses) + unread_loss(
-        unread, row.carry, row.distance, losses
-    )
+    own = loss(row.frames_per_key, row.carry, row.distance, losses)
+    return own + unread_loss(unread, row.carry, row.stride * row.distance, losses)
 
 
 def _with(losses: Losses, logs: Float64) -> Losses:

@@ -128,8 +128,8 @@ class Reader:
 
     @property
     def fetch_key(self) -> str:
-        """What one frame out of order is priced by, a frame's pixels each."""
-        return self.key if self.can_skip else self.key + ALONE
+        """What one frame out of order is priced by, its pixels read by one thread."""
+        return self.key if self.key.endswith(ALONE) else self.key + ALONE
 
     def _find_entries(self, enough: Callable[[], bool] = lambda: False) -> Mapping[int, int]:
         """Frames of a video file that decode without others, with their timestamps; looked for once."""

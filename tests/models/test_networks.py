@@ -39,5 +39,5 @@ def test_networks_alone_have_the_classes_of_the_first_and_can_be_stored(folder: 
 
 
 def test_networks_alone_must_agree(folder: Path) -> None:
-    with pytest.raises(ModelError, match="have other classes"):
+    with pytest.raises(ModelError, match="has other classes"):
         networks_alone([folder / "same.onnx", folder / "other.onnx"], "mine")

@@ -79,13 +79,15 @@ class Footage:
         return range(self.n_frames) if reader.can_skip and reader.alone is None else ()
 
     def fetch_s(self, number: int) -> float:
-        """Predicted seconds until a frame is there, 0 where it was read."""
-        reader = self._window.reader
-        price_s = self._space.prices.predict(reader.fetch_key, reader.work(1))
-        return 0.0 if number in self.frames else max(price_s, self._frame_s)
+        """Predicted seconds of one thread until a frame is there, 0 where it was read."""
+        if number in self.frames:
+            return 0.0
+        reader, prices = self._window.reader, self._space.prices
+        together_s = max(reader.predict_s(prices, 1), self._frame_s)
+        return max(prices.predict(reader.fetch_key, reader.work(1)), self._costs.threads * together_s)
 
     def alone_s(self) -> float:
-        """Predicted seconds to read any one frame; infinity where that cannot be."""
+        """Predicted seconds to read any one frame, while all threads do; infinity where that cannot be."""
         reader = self._window.reader
         if not reader.can_skip or reader.alone is not None:
             return np.inf

@@ -36,7 +36,7 @@ class Options:
     n_pairs : by stride, pairs of frames between which flow is still to be found
     distance : the mean distance between neighbouring frames along flow, as of `Timeline`
     n_cuts : as far as frames were compared
-    fetch_s : seconds to read one more frame when it is asked about; infinity where that cannot be
+    fetch_s : seconds to read one more frame when it is asked about, by all threads; infinity where that cannot be
     gains : by network, points by which it is better than the cheapest; see `Worth`
     scales : by carry, times as much as usual that it loses here; see `Worth`
     """
@@ -86,10 +86,10 @@ def _plans(
             lost = loss(options.n_frames / n_keys, carry, options.distance, settings.losses, scale)
             unread = max(1 - max(n_read, n_keys) / options.n_frames, 0.0)
             crossing = options.n_cuts * stride / 4 / options.n_frames
-            lost += unread_loss(unread, carry, options.distance, settings.losses, crossing)
+            lost += unread_loss(unread, carry, stride * options.distance, settings.losses, crossing)
             gain = options.gains.get(network, 0.0)
             if n_keys == options.n_frames:
-                gain += _more(options, network, n_read, left_s - ready_s - cost_s, costs)
+                gain += _more(options, network, left_s - ready_s - cost_s, costs)
             yield Plan(
                 options.n_frames,
                 options.size,
@@ -110,19 +110,19 @@ def _with_others(left_s: float, n_keys: int, cost_s: float, network: str, end: "
     if n_others <= 0 or options.fetch_s == math.inf:
         return n_keys, cost_s
     grown_s = end.seconds(options.n_frames) - end.seconds(n_keys)  # the end takes longer with more key frames
-    each_s = (options.fetch_s + costs.network_s(network)) / costs.threads + grown_s / n_others
+    each_s = options.fetch_s + costs.network_s(network) / costs.threads + grown_s / n_others
     n_more = int(min(max(left_s - cost_s, 0.0) / max(each_s, 1e-9), n_others))
     return n_keys + n_more, cost_s + n_more * each_s
 
 
-def _more(options: Options, network: str, n_read: int, left_s: float, costs: FrameCosts) -> float:
+def _more(options: Options, network: str, left_s: float, costs: FrameCosts) -> float:
     """Points gained by dearer networks in the time that is left once a network has seen all frames."""
-    most = 1 - 1 / n_read  # where there is time for all frames, the cheaper network need not see them
+    most = 1 - 1 / options.n_frames  # where there is time for all frames, the cheaper network need not see them
     gain = options.gains.get(network, 0.0)
     found = 0.0
     for other in options.networks[options.networks.index(network) + 1 :]:
         n_more = left_s * costs.threads / max(costs.network_s(other), 1e-9)
-        share = min(max(n_more / n_read, 0.0), most)
+        share = min(max(n_more / options.n_frames, 0.0), most)
         found = max(found, share * (options.gains.get(other, 0.0) - gain))
     return found
 
@@ -164,18 +164,18 @@ def _most_keys(left_s: float, n_read: int, have: int, network: str, end: _End) -
     return n_keys, cost_s(n_keys)
 
 
-def unread_loss(share: float, carry: str, distance: float, losses: Losses, crossing: float = 0.0) -> float:
+def unread_loss(share: float, carry: str, gap: float, losses: Losses, crossing: float = 0.0) -> float:
     """Points lost by frames that are neither read nor asked about.
 
     Parameters
     ----------
     share : of all frames that these are, 0 to 1
     carry : how predictions come to them
-    distance : between neighbouring frames
+    gap : distance between neighbours among the frames that are read
     losses : what they cost
     crossing : the share of these frames that are taken to lie on the other side of a cut
     """
-    each = 1 - math.exp(-((distance / losses.skipped_distance) ** 2))
+    each = 1 - math.exp(-((gap / losses.skipped_gap) ** 2))
     skipped = losses.skipped * each if carry == FLOW else 0.0
     return share * (skipped + losses.crossed * crossing)
 

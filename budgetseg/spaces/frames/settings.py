@@ -24,8 +24,8 @@ class Losses:
     most : lost at most, by frames that have nothing in common with key frames but what such videos show
     alone : lost where labels are copied, since nothing is fused; 0.12 in the mean over videos, 0.30 of SUNY
     edges : gained where labels follow edges; 0.28 in the mean over videos
-    skipped, skipped_distance : lost by frames that are not read, where flow is taken to be even between those that are:
-        at most, and the distance between neighbouring frames from which on two thirds of that are lost
+    skipped, skipped_gap : lost by frames that are not read, where flow is taken to be even between those that are: at
+        most, and the distance between neighbours that are read from which on two thirds of that are lost
     crossed : lost by frames that are not read and are taken to lie on the other side of a cut: 5 to 7 points where half
         of the frames of SUNY's composites are read, with 7 cuts in 200 frames, and fewer where scenes are alike
     gains : by network, points by which it is better than the cheapest, where that was measured for a model:
@@ -51,8 +51,8 @@ class Losses:
     most: float = 30.0
     alone: float = 0.15
     edges: float = 0.3
-    skipped: float = 5.5
-    skipped_distance: float = 4.5
+    skipped: float = 6.5
+    skipped_gap: float = 14.0
     crossed: float = 300.0
     gains: Mapping[str, float] = field(default_factory=dict)
     prior_frames: float = 2.0

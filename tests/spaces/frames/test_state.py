@@ -131,12 +131,12 @@ def test_no_flow_is_found_in_vain_at_another_budget(first_s: float) -> None:
 def test_where_finding_flow_took_so_long_that_there_is_no_time_to_fuse_labels_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    machine = Machine(SECONDS, {"flow": 9.5})
+    machine = Machine(SECONDS, {"flow": 7.2})
     work_takes_time(monkeypatch, machine)
     space = space_of(FRAMES, machine)
     surprised = replace(space, settings=replace(space.settings, probes=0))
     state = open_state(surprised, slides(FRAMES, machine), machine.clock)
-    assert state.prepare(0.1, 0.1)
+    assert state.prepare(0.12, 0.12)
     assert machine.done["flow"] == len(state.footage.read) - 1
     assert state.plan.carry == COPY
 
