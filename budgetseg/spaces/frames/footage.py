@@ -208,9 +208,15 @@ class Footage:
         """A frame (H, W, 3), that was read or is read now; LookupError where it is not there. It is not kept."""
         if number in self.frames:
             return self.frames[number]
-        reader = self._window.reader
-        with self._account.stage("decode", reader.work(1), reader.fetch_key):
-            found = reader.fetch(self._window.span.start + number)
+        reader, account, threads = self._window.reader, self._account, self._costs.threads
+        price_s = self.fetch_s(number)
+        began_s = account.clock.now_s()
+        found = reader.fetch(self._window.span.start + number)
+        account.clock.charge(price_s)
+        spent_s = account.clock.now_s() - began_s
+        account.ledger.book_stage("decode", price_s / threads, spent_s / threads)  # others read meanwhile
+        account.prices.look()
+        account.prices.observe_stage(reader.fetch_key, reader.work(1), spent_s)
         if found is None:
             raise LookupError(f"frame {number} of the window cannot be read")
         return found
