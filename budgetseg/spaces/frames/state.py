@@ -216,8 +216,7 @@ class FrameState:
         if not self._is_prepared:
             self._began_s = self._account.clock.now_s()
             self._is_prepared = True
-        if self.footage.places_to_read():
-            self.footage.probe(end_s)
+        self.footage.probe(end_s)  # of film, only once it is read
         stride = self._stride(end_s, last_s)
         self.footage.read_every(stride, end_s - self._least_s(end_s), last_s - self._least_s(last_s))
         if not self.footage.frames:
