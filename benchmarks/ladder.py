@@ -112,8 +112,13 @@ def recipe_of(job: Job, device: str) -> NetworkRecipe:
     pretrained = isinstance(SHAPES[job.shape], PyramidShape)
     rungs = (Rung("network", job.shape, job.zoom),)
     usual = LADDER if pretrained else replace(LADDER, rate=NetworkRecipe().rate)
+    slower = (job.batch / usual.batch) ** 0.5  # smaller batches have noisier gradients
     return replace(
         usual,
+        rate=slower * usual.rate,
+        encoder_rate=slower * usual.encoder_rate,
+        average=job.average,
+        bf16=job.bf16,
         rungs=rungs,
         n_steps=LIMIT_STEPS,
         batch=job.batch,
@@ -236,7 +241,7 @@ def run(plan: str, folder: Path, out: Path, scale: float = 1.0) -> None:
             started = folder / "resume" / f"{job.name}.safetensors"
             if started.is_file():
                 shutil.copy(started, work)
-        threads = str(max(1, (os.cpu_count() or 1) // len(jobs)))
+        threads = str(max(1, len(os.sched_getaffinity(0)) // len(jobs)))
         places = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
         environment = {**os.environ, **places, "OMP_NUM_THREADS": threads, "PYTHONUNBUFFERED": "1"}
         base = [sys.executable, __file__, "job", str(folder), str(work)]

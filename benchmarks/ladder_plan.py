@@ -26,6 +26,8 @@ class Job:
     batch : frames in a batch
     channels_last : whether the channels of a pixel lie together in memory
     published : sides of the published frames, on which it is measured, over those of the frames of the set
+    bf16 : whether a CPU computes in 16 bits
+    average : decay of the running average of the weights
     """
 
     name: str
@@ -43,6 +45,8 @@ class Job:
     batch: int = 16
     channels_last: bool = True
     published: float = 1.0
+    bf16: bool = False
+    average: float = 0.999
 
 
 Plan = tuple[tuple[Job, ...], ...]

@@ -319,8 +319,8 @@ class _Losses:
 
     def _scores(self, network: nn.Module, views: Tensor, zoom: float) -> Tensor:
         """Class scores of the network's cells, in full precision."""
-        on_gpu = views.device.type == "cuda"
-        with torch.autocast(views.device.type, torch.bfloat16, enabled=on_gpu, cache_enabled=False):
+        is_half = self.recipe.bf16 or views.device.type == "cuda"
+        with torch.autocast(views.device.type, torch.bfloat16, enabled=is_half, cache_enabled=False):
             scores: Tensor = network(_at_zoom(views, zoom))
         return scores.float()
 
