@@ -1,9 +1,10 @@
 """Strong augmentation: frames as other cameras, other weather and other encoders would show them.
 
-Every change is made to the whole batch and kept for a random part of it, so that no step waits for the host.
+Every change is made to a random part of the batch.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -29,13 +30,19 @@ def other_cameras(frames: Tensor, cameras: Cameras, rng: torch.Generator) -> tup
     bars : (B, H, W) bool, where a black bar covers the frame
     """
     for change in (_reflection, _dusk, _gamma, _balance, _blur, _detail, _noise):
-        frames = _sometimes(frames, change(frames, cameras, rng).clamp(0, 1), cameras, rng)
+        frames = _sometimes(frames, change, cameras, rng)
     frames, bars = _bars(frames, cameras, rng)
-    return _sometimes(frames, _blocks(frames, cameras, rng).clamp(0, 1), cameras, rng), bars
+    return _sometimes(frames, _blocks, cameras, rng), bars
 
 
-def _sometimes(frames: Tensor, changed: Tensor, cameras: Cameras, rng: torch.Generator) -> Tensor:
-    return torch.where(_uniform(frames, rng) < cameras.often, changed, frames)
+Change = Callable[[Tensor, Cameras, torch.Generator], Tensor]
+
+
+def _sometimes(frames: Tensor, change: Change, cameras: Cameras, rng: torch.Generator) -> Tensor:
+    chosen = (_uniform(frames, rng) < cameras.often).flatten().nonzero()[:, 0]
+    if not len(chosen):
+        return frames
+    return frames.index_copy(0, chosen, change(frames[chosen], cameras, rng).clamp(0, 1))
 
 
 def _uniform(frames: Tensor, rng: torch.Generator, channels: int = 1) -> Tensor:
@@ -92,7 +99,7 @@ def _noise(frames: Tensor, cameras: Cameras, rng: torch.Generator) -> Tensor:
 
 
 def _reflection(frames: Tensor, cameras: Cameras, rng: torch.Generator) -> Tensor:
-    """A weak, blurred, upside-down copy of another frame of the batch."""
+    """A weak, blurred, upside-down copy of another frame; of the frame itself where it stands alone."""
     height, width = frames.shape[2:]
     small = interpolate(frames.roll(1, 0).flip(2), size=(max(1, height // 6), max(1, width // 6)), mode="area")
     other = interpolate(small, size=(height, width), mode="bilinear", align_corners=False)
