@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numba import njit
 
+from budgetseg.spaces.frames.costs import COPY, FLOW
 from budgetseg.spaces.frames.settings import Losses
 from budgetseg.types import Float32, UInt8
 
@@ -91,10 +92,16 @@ class Worth:
         return self._losses.doubling * float(np.log2(ratio))
 
     def scales(self) -> Mapping[str, float]:
-        """Times as much as the priors have it that carrying loses here, by how predictions are carried."""
-        return {carry: self._scale(known) for carry, known in self._carried.items()}
+        """Times as much as the priors have it that carrying loses here, by how predictions are carried.
+
+        A way that was not tried is taken to lose as much as the others: that one looks better only tells of the video.
+        """
+        together = self._scale([pair for known in self._carried.values() for pair in known])
+        return {carry: self._scale(self._carried[carry]) if carry in self._carried else together for carry in (FLOW, COPY)}
 
     def _scale(self, known: Sequence[tuple[float, float]]) -> float:
+        if not known:
+            return 1.0
         expected, found = np.sum(known, axis=0)
         prior = self._losses.prior_points
         return float((found + prior) / (expected + prior))
