@@ -127,7 +127,7 @@ def convolution(
 
 
 class _Depthwise(nn.Conv2d):
-    """A convolution of single channels. A CPU learns it in 32 bits, since in 16 its gradients take up to ten times as long."""
+    """A convolution of single channels; a CPU learns it in 32 bits: in 16, gradients take ten times as long."""
 
     def forward(self, x: Tensor) -> Tensor:
         if x.device.type != "cpu":

@@ -96,8 +96,8 @@ class Worth:
 
         A way that was not tried is taken to lose as much as the others: that one looks better only tells of the video.
         """
-        together = self._scale([pair for known in self._carried.values() for pair in known])
-        return {carry: self._scale(self._carried[carry]) if carry in self._carried else together for carry in (FLOW, COPY)}
+        together = [pair for known in self._carried.values() for pair in known]
+        return {carry: self._scale(self._carried.get(carry, together)) for carry in (FLOW, COPY)}
 
     def _scale(self, known: Sequence[tuple[float, float]]) -> float:
         if not known:

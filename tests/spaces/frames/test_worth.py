@@ -127,11 +127,17 @@ def test_a_dearer_network_that_knows_no_better_gains_nothing() -> None:
 
 def test_carrying_is_taken_to_lose_as_usual_until_it_is_seen_to_lose_less_or_more() -> None:
     worth = Worth(LOSSES)
-    assert worth.scales() == {}
+    assert worth.scales() == {FLOW: 1.0, COPY: 1.0}
     worth.carried(FLOW, 5.0, halves(), sure_of(halves()))
     assert 0 < worth.scales()[FLOW] < 0.5
     worth.carried(COPY, 5.0, moved(halves(), 5), sure_of(halves()))
     assert worth.scales()[COPY] > 2
+
+
+def test_a_way_that_was_not_tried_is_taken_to_lose_as_much_as_the_other_one() -> None:
+    worth = Worth(LOSSES)
+    worth.carried(COPY, 5.0, halves(), sure_of(halves()))
+    assert worth.scales()[FLOW] == worth.scales()[COPY] < 0.5
 
 
 def test_many_trials_outweigh_the_prior() -> None:
