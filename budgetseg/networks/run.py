@@ -15,9 +15,11 @@ from budgetseg.errors import ModelError
 from budgetseg.networks.backends.core import Choice, Run, Session, Setup
 from budgetseg.networks.backends.registry import REFERENCE, backend_named, stored_precision
 from budgetseg.networks.card import Card
+from budgetseg.networks.config import CONFIG, config_of
 from budgetseg.networks.inputs import at_size, image_input
-from budgetseg.networks.names import channel_names, class_map
+from budgetseg.networks.names import channel_names, class_map, number_named
 from budgetseg.networks.outputs import ClassOutput, Grid, class_output, onto_cells, probabilities_of
+from budgetseg.networks.weights import weight_files
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["TRIED", "OnnxNetwork", "at_size", "trial_frame"]
@@ -38,7 +40,8 @@ class OnnxNetwork:
 
     Attributes
     ----------
-    card : how it is used
+    card : how it is used, with what files beside it say
+    config : what files beside it say
     choice : the back end that runs it, and the precision of its arithmetic
     channel_names : of its classes before the card merges them, leaves them out, and puts them in order
     classes : what its channels mean
@@ -50,23 +53,33 @@ class OnnxNetwork:
     """
 
     def __init__(self, card: Card, threads: int = 1) -> None:
-        self.card = card
         self.choice = Choice(REFERENCE, stored_precision(card.file))
         self._threads = threads
         self._session: Session = backend_named(REFERENCE).open(card.file, Setup(threads=threads))
         self._under_way: set[Run] = set()
         self.frame = image_input(card, self._session.inputs)
+        self.config = config_of(card.file)
+        self.card = card if self.frame.is_bytes else self.config.onto(card)
         self.size = self.frame.size(card)
+        metadata = {**self.config.metadata, **self._session.metadata}
+        self._n_named = number_named(card, metadata)
         self.output = self._try(self.size or self.frame.size_for(card, TRIED))
-        self.channel_names = channel_names(card, self._session.metadata, self.output.n_channels)
+        self.channel_names = channel_names(card, metadata, self.output.n_channels)
+        if self.channel_names.source == CONFIG:
+            self.card = replace(self.card, classes=self.channel_names.names)
         self.classes = class_map(card, self.channel_names)
         self._cells: tuple[int, int] | None = None
-        self.digest = _digest(card)
+        self.digest = _digest(self.card)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the L classes."""
         return self.classes.names
+
+    @property
+    def other_outputs(self) -> list[str]:
+        """Names of the outputs that are not used."""
+        return [port.name for port in self._session.outputs if port.name != self.output.name]
 
     @property
     def input(self) -> str:
@@ -182,7 +195,7 @@ class OnnxNetwork:
                 "file to one that it takes"
             ) from None
         names = [output.name for output in self._session.outputs]
-        return class_output(card, names, outputs, size, self.frame)
+        return class_output(card, names, outputs, size, self.frame, self._n_named)
 
 
 def trial_frame(size: tuple[int, int]) -> UInt8:
@@ -194,8 +207,6 @@ def trial_frame(size: tuple[int, int]) -> UInt8:
 
 def _digest(card: Card) -> str:
     digest = hashlib.sha256(repr(replace(card, file=Path())).encode())
-    for end in ("", ".data", "_data"):  # files with weights that are stored beside the network
-        file = card.file.with_name(card.file.name + end)
-        if file.is_file():
-            digest.update(file.read_bytes())
+    for file in (card.file, *weight_files(card.file)):
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:8]

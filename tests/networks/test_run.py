@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
@@ -138,8 +139,10 @@ def test_the_digest_tells_networks_apart_but_not_places(tmp_path: Path) -> None:
     assert OnnxNetwork(replace(card, file=moved)).digest == digest
     assert OnnxNetwork(replace(card, file=other)).digest != digest
     assert OnnxNetwork(replace(card, output="scores")).digest != digest
-    (tmp_path / "net.onnx.data").write_bytes(b"weights stored apart")
-    assert OnnxNetwork(card).digest != digest
+    onnx.save(onnx.load(card.file), str(card.file), save_as_external_data=True, location="apart", size_threshold=0)
+    apart = OnnxNetwork(card).digest
+    (tmp_path / "apart").write_bytes((2 * SAME).tobytes())
+    assert len({digest, apart, OnnxNetwork(card).digest}) == 3
 
 
 def test_classes_of_another_number_are_refused(tmp_path: Path) -> None:
