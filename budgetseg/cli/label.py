@@ -49,9 +49,9 @@ BudgetText = Annotated[
 TargetAccuracy = Annotated[
     float | None,
     typer.Option(
-        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. By frames, budgets are tried that "
-        "double, until so much is expected. By regions, takes the smallest budget of descriptors that reached it on "
-        "training videos.",
+        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. By frames, each try has twice the "
+        "budget of the one before, until so much is expected. By regions, it takes the smallest budget of descriptors "
+        "that reached it on training videos.",
         show_default=False,
     ),
 ]
@@ -74,8 +74,8 @@ AnyModel = Annotated[
 Network = Annotated[
     list[Path] | None,
     typer.Option(
-        help="ONNX file of a segmentation network, or its TOML card, to label with in place of a model; may be given "
-        "several times. The classes are those of the first.",
+        help="ONNX file of a segmentation network, or its TOML card, to label with in place of a model. May be given "
+        "several times, for networks with the same classes. 'budgetseg network inspect' shows what is understood.",
         show_default=False,
     ),
 ]
@@ -173,7 +173,7 @@ def label(
     --replay) and state.npz (for --resume). Several videos share the budget in proportion to their size. Each video and
     each budget gets its own folder if there are several.
 
-    The clock starts after the model is loaded, compiled and priced on this machine. It stops before files are written.
+    The clock starts after the model is loaded, compiled and timed on this machine. It stops before files are written.
     Ctrl-C ends the spending and still writes complete labels; pressed twice, it ends the program.
 
     The exit status is 0 if all went well, and 2 for bad input. It is 3 if a budget was too short to predict a single

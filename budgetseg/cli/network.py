@@ -45,9 +45,9 @@ def inspect(
 ) -> None:
     """Print what was understood of a network, and write a card to edit.
 
-    The network is run on a rendered street. Each line says where it comes from: the file, its metadata, the card, a
-    trial, or a default. 'budgetseg label --network FILE' reads the card when it lies beside the ONNX file. Edit it, and
-    look again.
+    The network is run on a rendered street. Each line says where it comes from: the file, its metadata, a JSON file
+    beside it, the card, a trial, or a default. 'budgetseg label --network FILE' reads the card when it lies beside the
+    ONNX file. Edit it, and look again.
 
     \b
     budgetseg network inspect big.onnx
