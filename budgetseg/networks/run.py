@@ -28,6 +28,10 @@ TRIED = (320, 256)
 """Width and height of the video that a network of any size is tried for, before one is known: its sides differ."""
 
 
+OTHER_MULTIPLES = (64, 128, 14, 28)
+"""Of which sides are tried to be multiples, where a network does not run on those of 32: 14 for patches of DINOv2."""
+
+
 class OnnxNetwork:
     """A network that maps frames to class probabilities.
 
@@ -63,7 +67,7 @@ class OnnxNetwork:
         self.size = self.frame.size(card)
         metadata = {**self.config.metadata, **self._session.metadata}
         self._n_named = number_named(card, metadata)
-        self.output = self._try(self.size or self.frame.size_for(card, TRIED))
+        self.output = self._fit(TRIED)
         self.channel_names = channel_names(card, metadata, self.output.n_channels)
         if self.channel_names.source == CONFIG:
             self.card = replace(self.card, classes=self.channel_names.names)
@@ -128,8 +132,8 @@ class OnnxNetwork:
         if self.size is not None:
             return self
         bound = self._copy()
-        bound.size = self.size_for(size)
-        bound.output = bound._try(bound.size)
+        bound.output = bound._fit(size)
+        bound.size = bound.size_for(size)
         return bound
 
     def size_for(self, size: tuple[int, int]) -> tuple[int, int]:
@@ -183,19 +187,38 @@ class OnnxNetwork:
         other._under_way = set()
         return other
 
-    def _try(self, size: tuple[int, int]) -> ClassOutput:
-        """What the network gives of frames of a width and height, found by a run, since many files do not state it."""
+    def _fit(self, video: tuple[int, int]) -> ClassOutput:
+        """What the network gives for a video of a width and height, found by a run, since many files do not state it.
+
+        A network that does not run on sides that are multiples of 32 is tried on other usual ones, which its card has
+        then.
+        """
         card = self.card
-        tensor = self.frame.tensor(trial_frame(size), card)
+        others = OTHER_MULTIPLES if self.size is None and card.multiple == Card.multiple else ()
+        refusal: ModelError | None = None
+        for multiple in (card.multiple, *others):
+            self.card = replace(card, multiple=multiple)
+            size = self.size_for(video)
+            try:
+                outputs = self._outputs(size)
+            except ModelError as error:
+                refusal = refusal or error
+                continue
+            names = [output.name for output in self._session.outputs]
+            return class_output(self.card, names, outputs, size, self.frame, self._n_named)
+        assert refusal is not None
+        raise refusal
+
+    def _outputs(self, size: tuple[int, int]) -> list[Any]:
+        """All outputs for a frame of a width and height; ModelError where the network does not run on it."""
+        tensor = self.frame.tensor(trial_frame(size), self.card)
         try:
-            outputs = self._session.new_run()(tensor)
+            return list(self._session.new_run()(tensor))
         except Exception as error:  # errors of back ends have no common base
             raise ModelError(
-                f"{card.file}: does not run on frames of {size[0]}x{size[1]} ({error}); set 'size' in its TOML "
-                "file to one that it takes"
+                f"{self.card.file}: does not run on frames of {size[0]}x{size[1]} ({error}); set 'size', or 'multiple' "
+                "of both sides, in its TOML file to what it takes"
             ) from None
-        names = [output.name for output in self._session.outputs]
-        return class_output(card, names, outputs, size, self.frame, self._n_named)
 
 
 def trial_frame(size: tuple[int, int]) -> UInt8:

@@ -68,7 +68,8 @@ def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Calla
             _untinted(frame.pixels, label_files[number], run) for frame, label_files in zip(frames, files, strict=True)
         ]
         whole = mean_outside(untinted, legends)
-        pictures.append(picture(cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)))
+        small = cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)
+        pictures.append(picture(np.asarray(small, np.uint8)))
         advance(1)
     return pictures
 
