@@ -116,6 +116,9 @@ class LoadedModel:
         self.loading_s = clock.now_s()
         atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
 
+    def __repr__(self) -> str:
+        return f"<LoadedModel: {self.model.name}, {len(self.classes)} classes, on {self.threads} of the cores>"
+
     @property
     def classes(self) -> Classes:
         """Names and colours of the classes that it predicts."""

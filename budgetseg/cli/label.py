@@ -347,7 +347,7 @@ def _print_done(done: "Written") -> None:
         typer.echo(f"Note: {note}")
     typer.echo(f"Labelled by {last['space']}.")
     for name, own in last["backends"].items():
-        typer.echo(f"Network {name} ran by {own['backend']} {own['precision']}.")
+        typer.echo(f"Network {name} was run by {own['backend']} in {own['precision']}.")
     typer.echo(f"Not in the budget: {last['loading_s']:.1f} s to get ready, {last['writing_s']:.1f} s to write files.")
     typer.echo(f"Results are in {done.folder}")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from budgetseg.errors import ModelError
 from budgetseg.networks.card import Card
 
 __all__ = ["CONFIG", "PREPROCESSOR", "Config", "config_of", "has_usual_values"]
@@ -72,15 +71,12 @@ def _three(values: object) -> tuple[float, ...] | None:
 
 
 def _table(file: Path, name: str) -> Mapping[str, Any]:
-    """The contents of a JSON file beside an ONNX file; empty if it is not there."""
+    """The contents of a JSON file beside an ONNX file; empty if there is none, or one of another program."""
     folder = file.absolute().parent
     if folder.name == INNER and not (folder / name).is_file():
         folder = folder.parent
-    path = folder / name
-    if not path.is_file():
-        return {}
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: not readable as JSON ({error}); copy it again, or remove it") from None
+        table = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
     return table if isinstance(table, dict) else {}

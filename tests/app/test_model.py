@@ -184,7 +184,9 @@ def test_networks_alone_label_without_a_model(alone: Path, street: Path) -> None
 
 def test_a_single_network_needs_no_list(alone: Path) -> None:
     assert set(budgetseg.load(networks=alone / "fixed.onnx", threads=1).networks) == {"fixed"}
-    assert set(budgetseg.load(networks=str(alone / "fixed.onnx"), threads=1).networks) == {"fixed"}
+    model = budgetseg.load(networks=str(alone / "fixed.onnx"), threads=1)
+    assert set(model.networks) == {"fixed"}
+    assert repr(model) == "<LoadedModel: fixed, 3 classes, on 1 of the cores>"
 
 
 @pytest.mark.parametrize("budget_s", [math.nan, None, "ten", [1, None], [[1, 3]]])
