@@ -20,7 +20,7 @@ def load(
     select: str | None = None,
     space: str = "auto",
     engine: str | None = None,
-    networks: "Sequence[str | Path]" = (),
+    networks: "str | Path | Sequence[str | Path]" = (),
     backend: str = "auto",
     precision: str = "auto",
 ) -> "LoadedModel":
@@ -34,7 +34,8 @@ def load(
     select : which supervoxels are considered first; None for what suits
     space : space to get ready now, frames, regions or auto; the other is made ready on first use
     engine : another name for `space`, as of the first version
-    networks : ONNX files of segmentation networks, or their TOML cards, to label with in place of a model
+    networks : ONNX files of segmentation networks, or their TOML cards, to label with in place of a model; a single one
+        needs no list
     backend : what runs networks: onnxruntime, openvino, cuda or tensorrt; auto for the fastest whose answers agree
     precision : of networks: f32, bf16, or int8 for those stored with 8-bit convolutions; auto for the fastest
 

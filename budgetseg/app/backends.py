@@ -168,9 +168,9 @@ def read_choices(settings: Mapping[str, Any]) -> dict[str, Choice]:
 
 
 def inexact(before: Mapping[str, Choice], now: Mapping[str, Choice]) -> list[str]:
-    """A line for each network that ran by something else in the earlier run, so that labels may differ."""
+    """A line for each network that was run by something else in the earlier run, so that labels may differ."""
     return [
-        f"{name} ran by {before[name]} in the earlier run and by {choice} now: labels may differ"
+        f"{name} was run by {before[name]} in the earlier run and by {choice} now: labels may differ"
         for name, choice in now.items()
         if name in before and before[name] != choice
     ]

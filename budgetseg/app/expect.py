@@ -21,7 +21,7 @@ from budgetseg.spaces.regions.space import Regions
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource
 
-__all__ = ["budget_of", "curve_of", "expect", "promises"]
+__all__ = ["budget_of", "check_accuracy", "curve_of", "expect", "promises"]
 
 
 def expect(model: Model, regions: Regions, source: VideoSource, request: Request) -> Expected | None:
@@ -29,6 +29,13 @@ def expect(model: Model, regions: Regions, source: VideoSource, request: Request
     known = curve_of(model)
     share = expected_share(regions, source, request) if known else None
     return None if share is None else expected_at(known, share)
+
+
+def check_accuracy(accuracy: float) -> None:
+    """Raise UsageError for an accuracy that no labels can have."""
+    if not 0 <= accuracy <= 1:
+        hint = f"; for {accuracy:g} % write {accuracy / 100:g}" if 1 < accuracy <= 100 else ""
+        raise UsageError(f"the accuracy to aim at must be a share of the pixels, 0 to 1. Got {accuracy:g}{hint}")
 
 
 def budget_of(model: Model, accuracy: float) -> Budget:

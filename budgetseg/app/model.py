@@ -17,7 +17,7 @@ import numpy as np
 
 from budgetseg.app.ahead import compiled_ahead, is_compiled
 from budgetseg.app.backends import Backends, choices_of
-from budgetseg.app.expect import budget_of, promises
+from budgetseg.app.expect import budget_of, check_accuracy, promises
 from budgetseg.app.marks import ModelMark, mark_of, mark_of_networks
 from budgetseg.app.sources import Footage, source_of
 from budgetseg.app.spaces import AUTO, FRAMES, REGIONS, check_alone, choose_space, needs_regions, space_named
@@ -115,6 +115,9 @@ class LoadedModel:
         self.choose(space)
         self.loading_s = clock.now_s()
         atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
+
+    def __repr__(self) -> str:
+        return f"<LoadedModel: {self.model.name}, {len(self.classes)} classes, on {self.threads} of the cores>"
 
     @property
     def classes(self) -> Classes:
@@ -316,8 +319,9 @@ class LoadedModel:
         engine : another name for `space`, as of the first version
         """
         is_list = np.ndim(budget_s) > 0
-        budgets = tuple(Budget(float(seconds)) for seconds in np.atleast_1d(budget_s))
+        budgets = _budgets_of(budget_s)
         if target_accuracy is not None:
+            check_accuracy(target_accuracy)
             if is_list or budget_s != 10.0:
                 raise UsageError("target_accuracy takes no budget_s; give only one of them")
             budgets = (ALL,)
@@ -423,7 +427,7 @@ def load(
     select: str | None = None,
     space: str = AUTO,
     engine: str | None = None,
-    networks: Sequence[str | Path] = (),
+    networks: str | Path | Sequence[str | Path] = (),
     tell: Callable[[str], None] = lambda _: None,
     wanted: Wanted | None = None,
 ) -> LoadedModel:
@@ -437,7 +441,7 @@ def load(
     select : which supervoxels are considered first; None for the order of the policy
     space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
-    networks : ONNX files, or their TOML cards, to label with in place of a model
+    networks : ONNX files, or their TOML cards, to label with in place of a model; a single one needs no list
     tell : called with a line on what takes long, once on a machine
     wanted : the back end and the precision of networks; None for the fastest of those that agree
 
@@ -450,6 +454,8 @@ def load(
     threads = threads or os.cpu_count() or 1
     wanted = wanted or Wanted()
     wanted.check()
+    if isinstance(networks, str | Path):
+        networks = [networks]
     if networks:
         if name is not None:
             raise UsageError("a model and networks cannot be combined; give one of them")
@@ -476,13 +482,24 @@ def _load_networks(
     classes = Classes.of(next(iter(networks.values())).names)
     mark = mark_of_networks(marks_of(networks, paths), classes)
     opened_s = clock.now_s()
-    model = NetworkModel(mark.name, classes, cards)
+    model = NetworkModel(mark.name, classes, {name: network.card for name, network in networks.items()})
     loaded = LoadedModel(model, threads, mark=mark, networks=networks, tell=tell, wanted=wanted)
     loaded.loading_s += opened_s
     for line in loaded.understood():
         _log.info("network %s", line)
     _log.info("ready after %.2f s", loaded.loading_s)
     return loaded
+
+
+def _budgets_of(budget_s: object) -> tuple[Budget, ...]:
+    """Budgets in seconds, from one number or several; UsageError for anything else."""
+    try:
+        seconds = np.atleast_1d(np.asarray(budget_s, np.float64))
+    except (TypeError, ValueError):
+        seconds = np.array([np.nan])
+    if seconds.ndim > 1 or np.isnan(seconds).any():
+        raise UsageError(f"budget_s must be seconds, or a list of them. Got {budget_s!r}; for example 10 or [1, 3, 10]")
+    return tuple(Budget(amount) for amount in seconds.tolist())
 
 
 def _is_foreign(descriptor: Descriptor) -> bool:

@@ -94,7 +94,7 @@ def adapt(
 
 def _seconds(text: str) -> float:
     """Seconds from a text like 30s; UsageError for anything else."""
-    budgets = parse_budgets(text)
+    budgets = parse_budgets(text, "--time")
     if len(budgets) > 1 or budgets[0].is_share:
         raise UsageError(f"--time must be a time. Got '{text}'; for example 30s, 5m")
     return budgets[0].amount

@@ -49,11 +49,9 @@ BudgetText = Annotated[
 TargetAccuracy = Annotated[
     float | None,
     typer.Option(
-        min=0,
-        max=1,
-        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. By frames, budgets are tried that "
-        "double, until so much is expected. By regions, takes the smallest budget of descriptors that reached it on "
-        "training videos.",
+        help="Share of right pixels to aim at, instead of a budget; 0.85 is 85 %. By frames, each try has twice the "
+        "budget of the one before, until so much is expected. By regions, it takes the smallest budget of descriptors "
+        "that reached it on training videos.",
         show_default=False,
     ),
 ]
@@ -76,8 +74,8 @@ AnyModel = Annotated[
 Network = Annotated[
     list[Path] | None,
     typer.Option(
-        help="ONNX file of a segmentation network, or its TOML card, to label with in place of a model; may be given "
-        "several times. The classes are those of the first.",
+        help="ONNX file of a segmentation network, or its TOML card, to label with in place of a model. May be given "
+        "several times, for networks with the same classes. 'budgetseg network inspect' shows what is understood.",
         show_default=False,
     ),
 ]
@@ -175,11 +173,12 @@ def label(
     --replay) and state.npz (for --resume). Several videos share the budget in proportion to their size. Each video and
     each budget gets its own folder if there are several.
 
-    The clock starts after the model is loaded, compiled and priced on this machine. It stops before files are written.
+    The clock starts after the model is loaded, compiled and timed on this machine. It stops before files are written.
     Ctrl-C ends the spending and still writes complete labels; pressed twice, it ends the program.
 
-    The exit status is 0 if all went well, 2 for bad input, 3 if a budget was too short to predict a single frame (then
-    every pixel has the most frequent class), and 130 if Ctrl-C ended it, with the labels that there were by then.
+    The exit status is 0 if all went well, and 2 for bad input. It is 3 if a budget was too short to predict a single
+    frame; then every pixel has one class, whatever the video shows. It is 130 if Ctrl-C ended it, with the labels that
+    there were by then.
 
     \b
     budgetseg label drive.mp4 --budget 10s -o out
@@ -191,6 +190,7 @@ def label(
     budgetseg label drive.mp4 --network big.onnx --network small.onnx --budget 10s
     """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.backends import wanted_of
+    from budgetseg.app.expect import check_accuracy
     from budgetseg.app.job import Job, Order
     from budgetseg.app.model import load
     from budgetseg.app.output import Wanted
@@ -201,6 +201,7 @@ def label(
     if networks:
         _check_networks(model, target_accuracy, needs_regions(policy, select, scope), space)
     if target_accuracy is not None:
+        check_accuracy(target_accuracy)
         _check_target(budget, replay, resume)
         budget = MOST
     request = _request(budget, scope, seed, replay, why)
@@ -242,14 +243,17 @@ def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> 
 
 def _say_prior(done: "Written") -> bool:
     """Say in plain words at which budgets nothing was predicted; whether there are any."""
-    names = [name for name, ledger in zip(done.budgets, done.ledgers, strict=True) if ledger["prior_only"]]
-    for name in names:
+    from budgetseg.app.shares import found_classes
+
+    priors = {name: own for name, own in zip(done.budgets, done.ledgers, strict=True) if own["prior_only"]}
+    for name, ledger in priors.items():
+        label = found_classes(ledger["class_shares"])[0]
         typer.echo(
-            f"'{done.folder}': {name} was too short to predict a single frame, so every pixel has the most frequent "
-            "class of training; give a larger --budget",
+            f"'{done.folder}': {name} was too short to predict a single frame, so every pixel is '{label}', whatever "
+            "the video shows; give a larger --budget",
             err=True,
         )
-    return bool(names)
+    return bool(priors)
 
 
 def _span(start: int | None, end: int | None, stride: int | None) -> "Span | None":
@@ -343,7 +347,7 @@ def _print_done(done: "Written") -> None:
         typer.echo(f"Note: {note}")
     typer.echo(f"Labelled by {last['space']}.")
     for name, own in last["backends"].items():
-        typer.echo(f"Network {name} ran by {own['backend']} {own['precision']}.")
+        typer.echo(f"Network {name} was run by {own['backend']} in {own['precision']}.")
     typer.echo(f"Not in the budget: {last['loading_s']:.1f} s to get ready, {last['writing_s']:.1f} s to write files.")
     typer.echo(f"Results are in {done.folder}")
 

@@ -97,7 +97,7 @@ def _print_curves(cards: "list[ModelCard]") -> None:
     """Print expected accuracy by budget, with a column for each model that has it."""
     curves = {card.name: {own.budget_fraction: own for own in card.expected} for card in cards if card.expected}
     if not curves:
-        typer.echo("No accuracy to expect: the model has no learned policy.")
+        typer.echo("No accuracy to expect: the model has no learned policy, which 'budgetseg train' makes from labels.")
         return
     rows: Rows = []
     for fraction in sorted({fraction for curve in curves.values() for fraction in curve}):

@@ -15,6 +15,8 @@ WIDTH = 80
 """Characters of a fact that are shown: the card has all names of classes."""
 LEAST = 0.01
 """Share of the street that a class must have to be named."""
+MOST = 12
+"""Classes of the street that are named."""
 
 app = typer.Typer(help="Look at a segmentation network of your own.")
 
@@ -43,9 +45,9 @@ def inspect(
 ) -> None:
     """Print what was understood of a network, and write a card to edit.
 
-    The network is run on a rendered street. Each line says where it comes from: the file, its metadata, the card, a
-    trial, or a default. 'budgetseg label --network FILE' reads the card when it lies beside the ONNX file. Edit it, and
-    look again.
+    The network is run on a rendered street. Each line says where it comes from: the file, its metadata, a JSON file
+    beside it, the card, a trial, or a default. 'budgetseg label --network FILE' reads the card when it lies beside the
+    ONNX file. Edit it, and look again.
 
     \b
     budgetseg network inspect big.onnx
@@ -63,8 +65,9 @@ def inspect(
         return
     rows: Rows = [(fact.what, shorten(fact.value, WIDTH, placeholder=" …"), fact.source) for fact in found.facts]
     print_table(("what", "understood", "from"), rows)
-    shown = [f"{name} {100 * share:.0f} %" for name, share in found.shares.items() if share >= LEAST]
+    frequent = {name: share for name, share in found.shares.items() if share >= LEAST}
+    shown = [f"{name} {100 * share:.0f} %" for name, share in list(frequent.items())[:MOST]]
     rest = len(found.shares) - len(shown)
-    more = f", and {rest} with less than 1 %" if rest else ""
+    more = f", and {rest} more" if rest else ""
     typer.echo(f"A rendered street took {1000 * found.seconds:.0f} ms: {', '.join(shown)}{more}.")
     typer.echo(f"The card is {found.card}{'' if found.is_new else ', as it was'}")

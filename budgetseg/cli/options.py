@@ -126,8 +126,10 @@ def parse_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-def parse_budgets(text: str) -> tuple[Budget, ...]:
+def parse_budgets(text: str, what: str = "budget") -> tuple[Budget, ...]:
     """Budgets from a text that separates them by commas: 500ms, 10s, 2m, 1h; 20% or 0.2 of the full cost; inf.
+
+    Errors name `what` they are of.
 
     Examples
     --------
@@ -136,25 +138,25 @@ def parse_budgets(text: str) -> tuple[Budget, ...]:
     >>> parse_budgets("20%,inf")
     (Budget(amount=0.2, is_share=True), Budget(amount=inf, is_share=True))
     """
-    budgets = [_parse_budget(one.strip().lower()) for one in text.split(",")]
+    budgets = [_parse_budget(one.strip().lower(), what) for one in text.split(",")]
     are_shares = all(budget.is_share for budget in budgets if budget.amount != math.inf) and budgets[0].is_share
     return tuple(Budget(math.inf, are_shares) if budget.amount == math.inf else budget for budget in budgets)
 
 
-def _parse_budget(text: str) -> Budget:
+def _parse_budget(text: str, what: str) -> Budget:
     if text == "inf":
         return Budget(math.inf)
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(ms|s|m|h|%|)", text)
     amount = 0.0 if match is None else float(match[1])
     if match is None or amount == 0:
-        raise UsageError(f"budget must be a time, a share or 'inf', and more than 0. Got '{text}'; for example 10s")
+        raise UsageError(f"{what} must be a time, a share or 'inf', and more than 0. Got '{text}'; for example 10s")
     if match[2] in _UNITS:
         return Budget(amount * _UNITS[match[2]])
     share = amount / 100 if match[2] else amount
     if share > 1 and not match[2]:
-        raise UsageError(f"budget must be a time with its unit. Got '{text}'; write {text}s; for example 500ms, 10s")
+        raise UsageError(f"{what} must be a time with its unit. Got '{text}'; write {text}s; for example 500ms, 10s")
     if share > 1:
-        raise UsageError(f"budget must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
+        raise UsageError(f"{what} must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
     return Budget(share, is_share=True)
 
 

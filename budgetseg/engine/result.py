@@ -46,6 +46,15 @@ class Result:
     least: float
     expected: Promise | None = None
 
+    def __repr__(self) -> str:
+        """A line, since arrays and traces would fill a screen."""
+        n_frames, height, width = self.labels.shape
+        budget = "no bound" if self.ledger.budget_s is None else f"{self.ledger.budget_s:g} s"
+        return (
+            f"<Result: {n_frames} frames of {width}x{height} in {len(self.classes)} classes, labelled by {self.space}, "
+            f"{self.ledger.spent_s:.2f} s spent of {budget}>"
+        )
+
     @cached_property
     def confidence(self) -> Float32:
         """The probability of the label at every pixel, (T, H, W) float32."""

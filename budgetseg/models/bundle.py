@@ -25,6 +25,8 @@ from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_file, atomic_folder
 from budgetseg.networks.card import Card, card_for, card_text, read_card
+from budgetseg.networks.config import CONFIG, PREPROCESSOR
+from budgetseg.networks.weights import weight_files
 from budgetseg.policy.baseline3 import Baseline3Policy
 from budgetseg.policy.learned import Expected, LearnedPolicy, Uses
 from budgetseg.policy.linear import LinearPolicy
@@ -316,7 +318,7 @@ def _read_policy(card: Mapping[str, Any], weights: Float32, h: SubsetClassifiers
 
 
 def _copy_networks(model: Model, folder: Path) -> None:
-    """Copy the networks behind the model's descriptors, their cards, and the list of frames they were trained on."""
+    """Copy the networks behind the model's descriptors, their cards, and the JSON files that hold for all of them."""
     if model.networks is None:
         return
     folder.mkdir()
@@ -326,23 +328,22 @@ def _copy_networks(model: Model, folder: Path) -> None:
             _copy_network(name, read_card(card), folder)
         elif (model.networks / f"{name}.onnx").is_file():
             _copy_network(name, Card(model.networks / f"{name}.onnx"), folder)
-    seen = model.networks / "networks.json"
-    if seen.is_file():
-        shutil.copyfile(seen, folder / seen.name)
+    for name in ("networks.json", CONFIG, PREPROCESSOR):
+        beside = model.networks / name
+        if beside.is_file():
+            shutil.copyfile(beside, folder / name)
     if not _files(folder):
         folder.rmdir()
 
 
 def _copy_network(name: str, card: Card, folder: Path) -> None:
     """Copy a network with its card; weights that are stored beside it keep their names, since it names them."""
-    beside = [card.file.with_name(card.file.name + end) for end in (".data", "_data")]
-    others = [path for path in beside if path.is_file()]
-    file = card.file.name if others else f"{name}.onnx"
-    if (folder / file).exists():
-        raise ModelError(f"{card.file}: another network has a file of this name; rename one of them")
-    shutil.copyfile(card.file, folder / file)
-    for other in others:
-        shutil.copyfile(other, folder / other.name)
+    weights = weight_files(card.file)
+    file = card.file.name if weights else f"{name}.onnx"
+    for path, place in ((card.file, file), *((path, path.name) for path in weights)):
+        if (folder / place).exists():
+            raise ModelError(f"{path}: another network has a file of this name; rename one of them")
+        shutil.copyfile(path, folder / place)
     if card != Card(card.file) or file != f"{name}.onnx":
         (folder / f"{name}.toml").write_text(card_text(card, file), encoding="utf-8")
 

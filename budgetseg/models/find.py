@@ -19,6 +19,8 @@ def find_model(name: str | Path) -> Path:
     if name in bundled:
         return Path(str(files(__package__))) / name
     folder = Path(name)
+    if folder.suffix in (".onnx", ".toml"):
+        raise ModelError(f"'{folder}' is a network, and no model; give it by --network, or networks= in Python")
     if (folder / "manifest.json").is_file():
         return folder
     choice = f"choose from {', '.join(bundled)}, or give" if bundled else "give"

@@ -38,4 +38,5 @@ def networks_alone(paths: Sequence[str | Path], name: str) -> NetworkModel:
     """A model of the networks that a user gives, ONNX files or cards; the classes are those of the first."""
     cards = named_cards(paths)
     networks = agreed({own: OnnxNetwork(card) for own, card in cards.items()})
-    return NetworkModel(name, Classes.of(next(iter(networks.values())).names), cards)
+    whole = {own: network.card for own, network in networks.items()}
+    return NetworkModel(name, Classes.of(next(iter(networks.values())).names), whole)

@@ -121,6 +121,10 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def card_for(path: Path) -> Card:
     """The card of a network that a user names: a TOML file, or an ONNX file with or without NAME.toml beside it."""
+    if path.is_dir() and path.suffix != ".onnx":
+        inside = [*sorted(path.glob("*.onnx")), *sorted(path.glob("*/*.onnx"))]
+        first = f", such as '{inside[0]}'" if inside else "; there is none in it"
+        raise ModelError(f"{path}: is a folder; give an ONNX file or its TOML card{first}")
     if path.suffix not in (".onnx", ".toml"):
         raise ModelError(f"{path}: no ONNX file and no TOML card; export the network to NAME.onnx, and give that")
     card = path.with_suffix(".toml")

@@ -26,6 +26,10 @@ FAULTS = (
         "has its weights in '{}', which is not there; put it beside the ONNX file",
     ),
     (
+        r"External initializer: .* out of bounds",
+        "has its weights in another file, which is too short; copy it again, beside the ONNX file",
+    ),
+    (
         r"Unsupported model IR version: \d+, max supported IR version: (\d+)",
         "was written by a newer ONNX than onnxruntime knows; save it with an IR version of at most {}",
     ),
@@ -51,6 +55,6 @@ def line_of(error: Exception, most: int = 200) -> str:
     """The message of an error of onnxruntime on one line of so many characters, without places in its source."""
     message = " ".join(str(error).split())
     message = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", message)
-    message = re.sub(r"/\S+\.(?:cc|h):\d+ .*?\) (?=[A-Z])", "", message)
+    message = re.sub(r"/\S+\.(?:cc|h):\d+ .*?\) (?=[A-Z[])", "", message)
     message = message.rpartition(" was false. ")[2]
     return message[:most].rstrip(" .")

@@ -8,6 +8,8 @@ import numpy as np
 
 from budgetseg.networks import MEAN, STD
 from budgetseg.networks.card import MOST_CLASSES
+from budgetseg.networks.config import PREPROCESSOR, has_usual_values
+from budgetseg.networks.outputs import ClassOutput
 from budgetseg.networks.run import OnnxNetwork
 
 __all__ = ["Fact", "card_to_edit", "facts", "summary"]
@@ -21,6 +23,11 @@ MEANING = {
     "independent": "probabilities of each class by itself, which are divided by their sum",
     "index": "the number of the class",
 }
+ONE_CHANNEL = {
+    "scores": "a score of one class against the rest, which gets a sigmoid",
+    "probabilities": "the probability of one class against the rest",
+}
+"""What an output of one channel holds."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Fact:
     ----------
     what : it is about
     value : in words
-    source : where it comes from: `file`, `metadata`, `card`, `tried` or `default`
+    source : where it comes from: `file`, `metadata`, `card`, `tried`, `default`, or a file beside the network
     """
 
     what: str
@@ -58,9 +65,10 @@ def facts(network: OnnxNetwork) -> list[Fact]:
         _normalisation(network),
         *_batch(network),
         Fact("output", f"'{output.name}' {output.shape}", CARD if card.output_name else TRIED),
+        *_others(network),
         Fact("output layout", output.layout, CARD if card.output_layout else TRIED),
-        Fact("holds", MEANING[output.kind], kind_source),
-        Fact("cells", f"{output.width}x{output.height}, one for {stride:g} pixels of the width", TRIED),
+        Fact("holds", _meaning(output), kind_source),
+        Fact("cells", f"{output.width}x{output.height}, one for {_pixels(stride)} of the width", TRIED),
         Fact("predictions", f"{network.shape[1]}x{network.shape[0]} cells of {network.shape[2]} classes", TRIED),
         _classes(network),
     ]
@@ -72,9 +80,10 @@ def summary(network: OnnxNetwork) -> str:
     classes = f"{len(network.names)} classes ({_classes(network).source})"
     if network.classes.source == "assumed":
         classes = "how many classes is not known: name them, or say their number, in a card"
-    return (
-        f"{size}, {np.dtype(network.frame.kind).name} {network.frame.layout}; {MEANING[network.output.kind]}; {classes}"
-    )
+    values = _normalisation(network)
+    guessed = "; mean and std are guessed, a card can say them" if values.source == DEFAULT else ""
+    form = f"{np.dtype(network.frame.kind).name} {network.frame.layout}"
+    return f"{size}, {form}{guessed}; {_meaning(network.output)}; {classes}"
 
 
 def card_to_edit(network: OnnxNetwork, file: str, n_seen: int = 0) -> str:
@@ -88,7 +97,7 @@ def card_to_edit(network: OnnxNetwork, file: str, n_seen: int = 0) -> str:
     """
     card, frame = network.card, network.frame
     lines = [
-        "# How budgetseg uses this network. Edit what is wrong; what stands behind # is as if it were not there.",
+        "# How budgetseg uses this network. Edit what is wrong. Lines that begin with # are comments.",
         _line("file", file),
     ]
     if network.size is None:
@@ -141,8 +150,26 @@ def _normalisation(network: OnnxNetwork) -> Fact:
         return Fact("values", "0 to 255, as they are", FILE)
     mean, std = (MEAN, STD) if card.scale == 1.0 else (0.0, 1.0)
     shown = f"(frame - {list(card.mean or (mean,) * 3)}) / {list(card.std or (std,) * 3)}, white is {card.scale:g}"
-    is_own = card.mean is not None or card.std is not None or card.scale != 1.0
-    return Fact("values", shown, CARD if is_own else DEFAULT)
+    if has_usual_values(card):
+        return Fact("values", shown, DEFAULT)
+    config = network.config
+    is_beside = (card.scale, card.mean, card.std) == (config.scale, config.mean, config.std)
+    return Fact("values", shown, PREPROCESSOR if is_beside else CARD)
+
+
+def _meaning(output: ClassOutput) -> str:
+    """What an output holds, in words."""
+    return (ONE_CHANNEL if output.is_one_channel else MEANING)[output.kind]
+
+
+def _others(network: OnnxNetwork) -> list[Fact]:
+    """The outputs that are not used, if there are any."""
+    names = ", ".join(f"'{name}'" for name in network.other_outputs)
+    return [Fact("not used", f"{names}; 'output_name' in the card chooses another", FILE)] if names else []
+
+
+def _pixels(number: float) -> str:
+    return "1 pixel" if number == 1 else f"{number:g} pixels"
 
 
 def _classes(network: OnnxNetwork) -> Fact:
@@ -151,7 +178,8 @@ def _classes(network: OnnxNetwork) -> Fact:
         return Fact("classes", f"{MOST_CLASSES} numbers, since nothing says how many there are", DEFAULT)
     source = {"numbers": CARD if network.card.classes else TRIED}.get(classes.source, classes.source)
     if not classes.is_named:
-        return Fact("classes", f"{len(classes.names)} numbers", source)
+        meaning = ": 0 is the rest, 1 the class" if network.output.is_one_channel else ""
+        return Fact("classes", f"{len(classes.names)} numbers{meaning}", source)
     return Fact("classes", f"{len(classes.names)}: {', '.join(classes.names)}", source)
 
 

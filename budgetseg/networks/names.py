@@ -10,12 +10,13 @@ import numpy as np
 
 from budgetseg.errors import ModelError
 from budgetseg.networks.card import MOST_CLASSES, Card
+from budgetseg.networks.config import CONFIG
 from budgetseg.types import Float32, Int32
 
-__all__ = ["ChannelNames", "ClassMap", "channel_names", "class_map", "names_in"]
+__all__ = ["ChannelNames", "ClassMap", "channel_names", "class_map", "names_in", "number_named"]
 
-KEYS = ("classes", "class_names", "names", "labels", "id2label")
-"""Keys of ONNX metadata that hold names of classes, the first that is there counts."""
+KEYS = ("classes", "class_names", "names", "labels", "id2label", CONFIG)
+"""Keys of ONNX metadata that hold names of classes, and the file beside it; the first that is there counts."""
 
 
 class ChannelNames(NamedTuple):
@@ -39,8 +40,8 @@ class ClassMap:
     ----------
     names : of the L classes
     channels : (C,) the class of each channel; -1 for those that are left out
-    source : where names come from: `card` or `metadata`; where nobody has named them, `numbers`, and `assumed` where
-        even their number is not known
+    source : where names come from: `card`, `metadata` or `config.json`; where nobody has named them, `numbers`, and
+        `assumed` where even their number is not known
     """
 
     names: tuple[str, ...]
@@ -50,7 +51,7 @@ class ClassMap:
     @property
     def is_named(self) -> bool:
         """Whether classes have names."""
-        return self.source in ("card", "metadata")
+        return self.source in ("card", "metadata", CONFIG)
 
     @property
     def is_plain(self) -> bool:
@@ -83,7 +84,7 @@ def channel_names(card: Card, metadata: Mapping[str, str], n_channels: int | Non
     names, source = _channel_names(card, metadata, n_channels)
     if n_channels is not None and len(names) != n_channels:
         is_of_card = card.classes is not None
-        whose = "'classes' of its TOML file" if is_of_card else "its metadata"
+        whose = "'classes' of its TOML file" if is_of_card else _place_of(source)
         how = "correct it" if is_of_card else "name all of them by 'classes' in a TOML file"
         raise ModelError(f"{card.file}: gives {n_channels} classes, but {whose} names {len(names)}; {how}")
     return ChannelNames(tuple(names), source)
@@ -114,23 +115,36 @@ def class_map(card: Card, channels: ChannelNames) -> ClassMap:
     return ClassMap(left, np.array([place.get(name, -1) for name in renamed], np.int32), source)
 
 
-def names_in(card: Card, metadata: Mapping[str, str]) -> list[str] | None:
+def names_in(card: Card, metadata: Mapping[str, str]) -> ChannelNames | None:
     """Names of classes in the metadata of an ONNX file: a list, a dictionary by number, or a text; None for none."""
     key = next((key for key in KEYS if metadata.get(key, "").strip()), None)
     if key is None:
         return None
+    source = CONFIG if key == CONFIG else "metadata"
+    whose = f"'id2label' of {_place_of(source)}" if key == CONFIG else f"'{key}' of {_place_of(source)}"
     names = _parsed(metadata[key])
     if names is None:
-        raise ModelError(
-            f"{card.file}: '{key}' of its metadata is no list of names; name the classes by 'classes' in a TOML file"
-        )
+        raise ModelError(f"{card.file}: {whose} is no list of names; name the classes by 'classes' in a TOML file")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ModelError(
-            f"{card.file}: '{key}' of its metadata has the name '{twice}' more than once; name the classes by "
-            "'classes' in a TOML file, where equal names are added up"
+            f"{card.file}: {whose} has the name '{twice}' more than once; name the classes by 'classes' in a TOML "
+            "file, where equal names are added up"
         )
-    return names
+    return ChannelNames(tuple(names), source)
+
+
+def number_named(card: Card, metadata: Mapping[str, str]) -> int | None:
+    """Number of channels that a card or metadata speak of; None if they do not."""
+    if card.classes is None:
+        found = names_in(card, metadata)
+        return None if found is None else len(found.names)
+    return card.classes if isinstance(card.classes, int) else len(card.classes)
+
+
+def _place_of(source: str) -> str:
+    """Where names come from that are not of a card, in words."""
+    return f"{CONFIG} beside it" if source == CONFIG else "its metadata"
 
 
 def _channel_names(card: Card, metadata: Mapping[str, str], n_channels: int | None) -> tuple[Sequence[str], str]:
@@ -139,7 +153,7 @@ def _channel_names(card: Card, metadata: Mapping[str, str], n_channels: int | No
     if card.classes is None:
         found = names_in(card, metadata)
         if found is not None:
-            return found, "metadata"
+            return found
     n = card.classes or n_channels
     source = "assumed" if n is None else "card" if card.map or card.order else "numbers"
     return [str(k) for k in range(n or MOST_CLASSES)], source
@@ -179,5 +193,5 @@ def _parsed(text: str) -> list[str] | None:
         value = [numbered[k] for k in range(len(numbered))]
     if not isinstance(value, (list, tuple)) or not value:
         return None
-    names = [name.strip() if isinstance(name, str) else "" for name in value]
+    names = [str(name).strip() if isinstance(name, (str, int)) else "" for name in value]
     return names if all(names) else None

@@ -85,6 +85,12 @@ class ClassOutput:
     width: int
     n_channels: int | None
 
+    @property
+    def is_one_channel(self) -> bool:
+        """Whether one channel tells a class from the rest."""
+        n_frames = 1 if 0 in self.lacks else self.shape[0]
+        return self.kind != "index" and math.prod(self.shape) == n_frames * self.height * self.width
+
     def planes(self, output: NDArray[Any]) -> NDArray[Any]:
         """The output with channels first, (C, h, w); that of the first frame, where a batch has several."""
         first: NDArray[Any] = np.expand_dims(output, self.lacks)[0]
@@ -92,9 +98,16 @@ class ClassOutput:
 
 
 def class_output(
-    card: Card, names: Sequence[str], outputs: Sequence[Any], size: tuple[int, int], frame: ImageInput
+    card: Card,
+    names: Sequence[str],
+    outputs: Sequence[Any],
+    size: tuple[int, int],
+    frame: ImageInput,
+    n_named: int | None = None,
 ) -> ClassOutput:
-    """The first output of a network that has a value for each pixel; ModelError where none has.
+    """The output of a network that has a value for each pixel; ModelError where none has.
+
+    It is the first that has as many channels as classes are named; if there is none, the first.
 
     Parameters
     ----------
@@ -103,16 +116,21 @@ def class_output(
     outputs : of a run
     size : width and height of the frame
     frame : the input
+    n_named : number of channels that somebody has named; None if nobody has
     """
     wanted = list(enumerate(names))
     if card.output_name is not None:
         wanted = [(k, name) for k, name in wanted if name == card.output_name]
         if not wanted:
-            raise ModelError(f"{card.file}: has no output '{card.output_name}'; choose from {', '.join(names)}")
+            raise ModelError(f"{card.file}: has no output '{card.output_name}'; choose from {_quoted(names)}")
+    first: ClassOutput | None = None
     for number, name in wanted:
         found = _read(card, number, name, outputs[number], size, frame)
-        if found is not None:
+        if found is not None and (n_named is None or found.n_channels in (None, n_named)):
             return found
+        first = first or found
+    if first is not None:
+        return first
     got = ", ".join(_told(outputs[number]) for number, _ in wanted)
     raise ModelError(
         f"{card.file}: must have an output with a value for each pixel: scores or probabilities of shape (1, classes, "
@@ -241,6 +259,10 @@ def _fits(sides: Sequence[int], size: tuple[int, int]) -> bool:
 def _skew(sides: Sequence[int], size: tuple[int, int]) -> float:
     """How much more one side is reduced than the other, rounded, 0 for the same."""
     return round(abs(math.log(sides[0] * size[0] / (sides[1] * size[1]))), 2)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def _told(output: Any) -> str:

@@ -15,15 +15,21 @@ from budgetseg.errors import ModelError
 from budgetseg.networks.backends.core import Choice, Run, Session, Setup
 from budgetseg.networks.backends.registry import REFERENCE, backend_named, stored_precision
 from budgetseg.networks.card import Card
+from budgetseg.networks.config import CONFIG, config_of
 from budgetseg.networks.inputs import at_size, image_input
-from budgetseg.networks.names import channel_names, class_map
+from budgetseg.networks.names import channel_names, class_map, number_named
 from budgetseg.networks.outputs import ClassOutput, Grid, class_output, onto_cells, probabilities_of
+from budgetseg.networks.weights import weight_files
 from budgetseg.types import Float32, UInt8
 
 __all__ = ["TRIED", "OnnxNetwork", "at_size", "trial_frame"]
 
 TRIED = (320, 256)
 """Width and height of the video that a network of any size is tried for, before one is known: its sides differ."""
+
+
+OTHER_MULTIPLES = (64, 128, 14, 28)
+"""Of which sides are tried to be multiples, where a network does not run on those of 32: 14 for patches of DINOv2."""
 
 
 class OnnxNetwork:
@@ -38,7 +44,8 @@ class OnnxNetwork:
 
     Attributes
     ----------
-    card : how it is used
+    card : how it is used, with what files beside it say
+    config : what files beside it say
     choice : the back end that runs it, and the precision of its arithmetic
     channel_names : of its classes before the card merges them, leaves them out, and puts them in order
     classes : what its channels mean
@@ -50,23 +57,33 @@ class OnnxNetwork:
     """
 
     def __init__(self, card: Card, threads: int = 1) -> None:
-        self.card = card
         self.choice = Choice(REFERENCE, stored_precision(card.file))
         self._threads = threads
         self._session: Session = backend_named(REFERENCE).open(card.file, Setup(threads=threads))
         self._under_way: set[Run] = set()
         self.frame = image_input(card, self._session.inputs)
+        self.config = config_of(card.file)
+        self.card = card if self.frame.is_bytes else self.config.onto(card)
         self.size = self.frame.size(card)
-        self.output = self._try(self.size or self.frame.size_for(card, TRIED))
-        self.channel_names = channel_names(card, self._session.metadata, self.output.n_channels)
+        metadata = {**self.config.metadata, **self._session.metadata}
+        self._n_named = number_named(card, metadata)
+        self.output = self._fit(TRIED)
+        self.channel_names = channel_names(card, metadata, self.output.n_channels)
+        if self.channel_names.source == CONFIG:
+            self.card = replace(self.card, classes=self.channel_names.names)
         self.classes = class_map(card, self.channel_names)
         self._cells: tuple[int, int] | None = None
-        self.digest = _digest(card)
+        self.digest = _digest(self.card)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the L classes."""
         return self.classes.names
+
+    @property
+    def other_outputs(self) -> list[str]:
+        """Names of the outputs that are not used."""
+        return [port.name for port in self._session.outputs if port.name != self.output.name]
 
     @property
     def input(self) -> str:
@@ -115,8 +132,8 @@ class OnnxNetwork:
         if self.size is not None:
             return self
         bound = self._copy()
-        bound.size = self.size_for(size)
-        bound.output = bound._try(bound.size)
+        bound.output = bound._fit(size)
+        bound.size = bound.size_for(size)
         return bound
 
     def size_for(self, size: tuple[int, int]) -> tuple[int, int]:
@@ -170,19 +187,38 @@ class OnnxNetwork:
         other._under_way = set()
         return other
 
-    def _try(self, size: tuple[int, int]) -> ClassOutput:
-        """What the network gives of frames of a width and height, found by a run, since many files do not state it."""
+    def _fit(self, video: tuple[int, int]) -> ClassOutput:
+        """What the network gives for a video of a width and height, found by a run, since many files do not state it.
+
+        A network that does not run on sides that are multiples of 32 is tried on other usual ones, which its card has
+        then.
+        """
         card = self.card
-        tensor = self.frame.tensor(trial_frame(size), card)
+        others = OTHER_MULTIPLES if self.size is None and card.multiple == Card.multiple else ()
+        refusal: ModelError | None = None
+        for multiple in (card.multiple, *others):
+            self.card = replace(card, multiple=multiple)
+            size = self.size_for(video)
+            try:
+                outputs = self._outputs(size)
+            except ModelError as error:
+                refusal = refusal or error
+                continue
+            names = [output.name for output in self._session.outputs]
+            return class_output(self.card, names, outputs, size, self.frame, self._n_named)
+        assert refusal is not None
+        raise refusal
+
+    def _outputs(self, size: tuple[int, int]) -> list[Any]:
+        """All outputs for a frame of a width and height; ModelError where the network does not run on it."""
+        tensor = self.frame.tensor(trial_frame(size), self.card)
         try:
-            outputs = self._session.new_run()(tensor)
+            return list(self._session.new_run()(tensor))
         except Exception as error:  # errors of back ends have no common base
             raise ModelError(
-                f"{card.file}: does not run on frames of {size[0]}x{size[1]} ({error}); set 'size' in its TOML "
-                "file to one that it takes"
+                f"{self.card.file}: does not run on frames of {size[0]}x{size[1]} ({error}); set 'size', or 'multiple' "
+                "of both sides, in its TOML file to what it takes"
             ) from None
-        names = [output.name for output in self._session.outputs]
-        return class_output(card, names, outputs, size, self.frame)
 
 
 def trial_frame(size: tuple[int, int]) -> UInt8:
@@ -194,8 +230,6 @@ def trial_frame(size: tuple[int, int]) -> UInt8:
 
 def _digest(card: Card) -> str:
     digest = hashlib.sha256(repr(replace(card, file=Path())).encode())
-    for end in ("", ".data", "_data"):  # files with weights that are stored beside the network
-        file = card.file.with_name(card.file.name + end)
-        if file.is_file():
-            digest.update(file.read_bytes())
+    for file in (card.file, *weight_files(card.file)):
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:8]

@@ -17,7 +17,7 @@ from budgetseg.report.regions import regions_of
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource, open_video, read_index_png
 
-__all__ = ["player_of"]
+__all__ = ["mean_outside", "player_of"]
 
 Size = tuple[int, int]
 
@@ -65,13 +65,11 @@ def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Calla
         if number not in wanted:
             continue
         untinted = [
-            _untinted(frame.pixels, label_files[number], run, legend)
-            for frame, label_files, legend in zip(frames, files, legends, strict=True)
+            _untinted(frame.pixels, label_files[number], run) for frame, label_files in zip(frames, files, strict=True)
         ]
-        whole = np.mean(untinted, axis=0)
-        for legend in legends:
-            whole[legend] = untinted[-1][legend]
-        pictures.append(picture(cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)))
+        whole = mean_outside(untinted, legends)
+        small = cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)
+        pictures.append(picture(np.asarray(small, np.uint8)))
         advance(1)
     return pictures
 
@@ -95,14 +93,27 @@ def _covered(run: FinishedRun, budget: str) -> tuple[slice, slice]:
     return slice(legend.top, legend.top + height), slice(legend.left, legend.left + width)
 
 
-def _untinted(overlay: UInt8, labels: Path, run: FinishedRun, legend: tuple[slice, slice]) -> Float32:
-    """The frame (H, W, 3) under an overlay, which is half frame and half label colours; the legend is left as it is."""
+def mean_outside(frames: Sequence[Float32], covered: Sequence[tuple[slice, slice]], unknown: float = 64.0) -> Float32:
+    """The mean of frames (H, W, 3), each without the rows and columns that are covered in it.
+
+    What is covered in all of them has the value `unknown`: a dark grey, on which colours are still told apart.
+    """
+    total = np.zeros_like(frames[0])
+    n_seen = np.zeros((*frames[0].shape[:2], 1), np.float32)
+    for frame, place in zip(frames, covered, strict=True):
+        is_seen = np.ones_like(n_seen)
+        is_seen[place] = 0
+        total += frame * is_seen
+        n_seen += is_seen
+    return np.asarray(np.where(n_seen > 0, total / np.maximum(n_seen, 1), unknown), np.float32)
+
+
+def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
+    """The frame (H, W, 3) under an overlay, which is half frame and half label colours."""
     video = run.trace.video
     width, height = overlay_size((video.width, video.height), video.n_frames)
     shown = overlay[:height, :width].astype(np.float32)  # an overlay may be a row or a column larger
     found = cv2.resize(read_index_png(labels), (width, height), interpolation=cv2.INTER_NEAREST)
     colours = np.zeros((256, 3), np.float32)
     colours[: len(run.classes)] = run.classes.colours
-    frame = 2 * shown - colours[found]
-    frame[legend] = shown[legend]
-    return np.asarray(frame.clip(0, 255))
+    return np.asarray((2 * shown - colours[found]).clip(0, 255))

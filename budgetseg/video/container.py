@@ -182,7 +182,7 @@ class Container:
             n_sound = n_seen - error.n_doubtful
             raise VideoError(
                 f"'{self.path}' is damaged: {n_sound} frames can be decoded ({error}); "
-                f"copy or convert it again, or set end={n_sound} to use the part that is there"
+                f"copy or convert it again, or use the part that is there with --end {n_sound}"
             ) from error
 
     def _time_s(self, index: int, frame: VideoFrame) -> float:
@@ -327,7 +327,7 @@ def _check_reaches(path: Path, span: Span, lacking: int) -> None:
         is_all = False
     if is_all or (span.end is not None and span.end <= n_whole):
         return
-    remedy = f"copy it again, or set end={n_whole} to use the part that is there" if n_whole else "copy it again"
+    remedy = f"copy it again, or use the part that is there with --end {n_whole}" if n_whole else "copy it again"
     raise VideoError(f"'{path}' is cut short: {n_whole} frames can be decoded, {lacking} bytes are missing; {remedy}")
 
 

@@ -39,14 +39,18 @@ class Span:
         if self.start < 0:
             raise VideoError(f"start must be 0 or more. Got {self.start}; frames are counted from 0")
         if self.end is not None and self.end <= self.start:
-            raise VideoError(f"end must be after start. Got start={self.start}, end={self.end}; no frame lies between")
+            raise VideoError(
+                f"the end must come after the start. Got frames {self.start} to {self.end}; no frame lies between"
+            )
         if self.stride < 1:
             raise VideoError(f"stride must be 1 or more. Got {self.stride}; 1 takes every frame, 2 every second")
 
     def check_begins(self, n_frames: int, path: Path) -> None:
         """Raise VideoError if a clip of `n_frames` frames at `path` ends before the span begins."""
         if n_frames <= self.start:
-            raise VideoError(f"'{path}' has {n_frames} frames, none from start={self.start} on; choose a lower start")
+            raise VideoError(
+                f"'{path}' has {n_frames} frames, none from number {self.start} on; choose an earlier start"
+            )
 
     def within(self, n_frames: int) -> range:
         """Frame numbers of this span in a clip of `n_frames` frames."""

@@ -256,7 +256,7 @@ def test_another_one_by_name_is_marked_as_inexact(label: Callable[..., dict[str,
     label("out", "openvino", "bf16")
     again = label("again", "onnxruntime", replay=tmp_path / "out")
     assert again["backends"]["net"] == {"backend": "onnxruntime", "precision": "f32"}
-    line = "net ran by openvino bf16 in the earlier run and by onnxruntime f32 now: labels may differ"
+    line = "net was run by openvino bf16 in the earlier run and by onnxruntime f32 now: labels may differ"
     assert line in again["notes"]
 
 
@@ -267,7 +267,9 @@ def test_what_is_no_longer_there_is_refused_and_nothing_is_written(
     label("out", "openvino", "bf16")
     backend.is_there = False
     for how in ("replay", "resume"):
-        with pytest.raises(UsageError, match=r"'net' ran by openvino bf16 in the earlier run, which is not to be had"):
+        with pytest.raises(
+            UsageError, match=r"'net' was run by openvino bf16 in the earlier run, which is not to be had"
+        ):
             label("again", **{how: tmp_path / "out"})
     assert not (tmp_path / "again").exists()
 

@@ -182,6 +182,38 @@ def test_networks_alone_label_without_a_model(alone: Path, street: Path) -> None
         model.label(street, scope="descriptors")
 
 
+def test_a_single_network_needs_no_list(alone: Path) -> None:
+    assert set(budgetseg.load(networks=alone / "fixed.onnx", threads=1).networks) == {"fixed"}
+    model = budgetseg.load(networks=str(alone / "fixed.onnx"), threads=1)
+    assert set(model.networks) == {"fixed"}
+    assert repr(model) == "<LoadedModel: fixed, 3 classes, on 1 of the cores>"
+
+
+@pytest.mark.parametrize("budget_s", [math.nan, None, "ten", [1, None], [[1, 3]]])
+def test_a_budget_that_is_no_time_is_refused(alone: Path, street: Path, budget_s: Any) -> None:
+    model = budgetseg.load(networks=alone / "fixed.onnx", threads=1)
+    with pytest.raises(UsageError, match="budget_s must be seconds, or a list of them"):
+        model.label(street, budget_s=budget_s)
+
+
+@pytest.mark.parametrize("accuracy", [80, -0.1, 1.01, math.nan])
+def test_an_accuracy_that_labels_cannot_have_is_refused(alone: Path, street: Path, accuracy: float) -> None:
+    model = budgetseg.load(networks=alone / "fixed.onnx", threads=1)
+    with pytest.raises(UsageError, match="the accuracy to aim at must be a share of the pixels, 0 to 1"):
+        model.label(street, target_accuracy=accuracy)
+
+
+def test_what_files_beside_a_network_say_goes_into_a_model_of_it(alone: Path, tmp_path: Path) -> None:
+    (alone / "config.json").write_text('{"id2label": {"0": "sea", "1": "land", "2": "sky"}}')
+    (alone / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5], "image_std": [0.2, 0.2, 0.2]}')
+    given = budgetseg.load(networks=alone / "fixed.onnx", threads=1)
+    save_model(given.model, tmp_path / "model")
+    again = budgetseg.load(tmp_path / "model", threads=1)
+    assert again.classes.names == given.classes.names == ("sea", "land", "sky")
+    assert again.networks["fixed"].card.mean == (0.5,) * 3
+    assert again.networks["fixed"].digest == given.networks["fixed"].digest
+
+
 def test_networks_of_any_size_are_made_ready_for_each_size_of_video_once(alone: Path) -> None:
     model = budgetseg.load(networks=[alone / "open.onnx"], threads=1)
     small, large = model.frames_for((96, 64)), model.frames_for((192, 128))

@@ -171,9 +171,12 @@ def test_budgets_that_make_no_sense_are_one_line(
         (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
         (["--budget", "1s", "--replay", "nowhere"], "--replay takes no --budget"),
         (["--replay", "nowhere"], "'nowhere' holds no run"),
-        (["--budget", "1s", "--start", "99"], "none from start=99 on; choose a lower start"),
-        (["--budget", "1s", "--start", "5", "--end", "5"], "end must be after start. Got start=5, end=5"),
+        (["--budget", "1s", "--start", "99"], "none from number 99 on; choose an earlier start"),
+        (["--budget", "1s", "--start", "5", "--end", "5"], "the end must come after the start. Got frames 5 to 5"),
         (["--budget", "5"], "write 5s; for example 500ms, 10s"),
+        (["--target-accuracy", "80"], "must be a share of the pixels, 0 to 1. Got 80; for 80 % write 0.8"),
+        (["--target-accuracy", "-1"], "must be a share of the pixels, 0 to 1. Got -1"),
+        (["--budget", "1s", "--model", "net.onnx"], "'net.onnx' is a network, and no model; give it by --network"),
     ],
 )
 def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
@@ -225,7 +228,7 @@ def test_a_budget_too_short_for_one_frame_has_an_exit_status_of_its_own(
     words = ["label", street, "--model", seeing, "--budget", "1ms", "-o", tmp_path / "out", "--json"]
     result = CliRunner().invoke(app, list(map(str, words)))
     assert result.exit_code == 3, result.output
-    assert "0.001s was too short to predict a single frame, so every pixel has the most frequent" in result.stderr
+    assert "0.001s was too short to predict a single frame, so every pixel is '" in result.stderr
     (ledger,) = json.loads(result.stdout)["ledgers"]
     assert ledger["prior_only"]
     assert len(np.unique(read_label_pngs(tmp_path / "out" / "labels"))) == 1

@@ -137,7 +137,10 @@ def test_people_are_told_what_was_understood(networks: Path, street: Path, tmp_p
     given = ["--network", networks / "bytes.onnx", "--network", networks / "index.onnx"]
     lines = run("label", street, *given, "--budget", "0.3s", "-o", tmp_path / "out").splitlines()
     assert lines[0] == "bytes: frames of 64x48, uint8 nhwc; scores, which get a softmax; 19 classes (tried)"
-    assert lines[1].startswith("index: frames of 64x48, float32 nchw; the number of the class; how many classes is not")
+    assert lines[1].startswith(
+        "index: frames of 64x48, float32 nchw; mean and std are guessed, a card can say them; the number of the class; "
+        "how many classes is not known"
+    )
 
 
 def test_a_card_in_place_of_the_file_is_read(networks: Path, street: Path, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_people_get_a_table_and_the_place_of_the_results(clip: Path, tmp_path: P
         ("--size", "big", "size must be WIDTHxHEIGHT. Got 'big'; for example 480x360"),
         ("--window", 0, "window must be 1 or more. Got 0"),
         ("--threads", 0, "invalid value for '--threads': Input should be greater than or equal to 1"),
-        ("--start", 12, "none from start=12 on; choose a lower start"),
+        ("--start", 12, "none from number 12 on; choose an earlier start"),
     ],
 )
 def test_a_bad_option_gets_one_line_and_leaves_nothing(
@@ -178,5 +178,5 @@ def test_a_container_that_does_not_know_its_length_is_refused_like_any_other(
 ) -> None:
     write_overlay(tmp_path / "clip.mkv", open_video(clip).read())
     line = refused(capsys, monkeypatch, tmp_path / "clip.mkv", "--start", 99, "-o", tmp_path / "out")
-    assert "12 frames, none from start=99 on" in line
+    assert "12 frames, none from number 99 on" in line
     assert not (tmp_path / "out").exists()

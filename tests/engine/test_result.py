@@ -49,3 +49,8 @@ def test_frames_without_evidence_are_as_certain_as_the_most_frequent_class_is_fr
 
 def test_frames_that_the_video_does_not_have_do_not_count() -> None:
     assert by_frame(result_of([2, 3], [Even(2, 0.5), Even(3, 0.75)], 3)) == [0.5, 0.5, 0.75]
+
+
+def test_a_result_is_shown_in_a_line() -> None:
+    line = repr(result_of([2, 3], [Even(2, 0.5), None], 5))
+    assert line == "<Result: 5 frames of 3x2 in 2 classes, labelled by regions, 0.00 s spent of no bound>"

@@ -389,9 +389,10 @@ def test_learned_policies_that_make_no_sense_are_refused(decided: Path, change: 
 @pytest.fixture
 def alone(tmp_path: Path) -> NetworkModel:
     """Networks of two folders; the weights of one are stored beside it."""
-    for name in ("a/big.onnx", "a/big.onnx.data", "b/small.onnx"):
+    for name in ("a/big.onnx", "a/big.weights", "b/small.onnx"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"content of {name}")
+    (tmp_path / "a/big.onnx").write_bytes(b"\n\x08location\x12\x0bbig.weights")
     cards = {
         "large": Card(tmp_path / "a/big.onnx", output="scores"),
         "small": Card(tmp_path / "b/small.onnx", map=(("lane", "road"),)),
@@ -411,9 +412,17 @@ def test_networks_alone_come_back_with_their_cards(alone: NetworkModel, tmp_path
         before = alone.cards[name]
         assert replace(card, file=before.file) == before
         assert card.file.read_bytes() == before.file.read_bytes()
-    assert again.cards["large"].file.with_name("big.onnx.data").read_text() == "content of a/big.onnx.data"
+    assert again.cards["large"].file.with_name("big.weights").read_text() == "content of a/big.weights"
     save_model(again, folder)
     assert list(load_any(folder).cards) == ["large", "small"]  # type: ignore[union-attr]
+
+
+def test_networks_whose_weights_have_one_name_are_refused(alone: NetworkModel, tmp_path: Path) -> None:
+    (tmp_path / "b/small.onnx").write_bytes(b"\n\x08location\x12\x0bbig.weights")
+    (tmp_path / "b/big.weights").write_text("others")
+    with pytest.raises(ModelError, match=r"b/big\.weights: another network has a file of this name; rename one"):
+        save_model(alone, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_networks_alone_are_no_trained_model(alone: NetworkModel, tmp_path: Path) -> None:
@@ -427,7 +436,7 @@ def test_a_trained_model_is_any_model(folder: Path) -> None:
 
 def test_a_changed_network_is_noticed(alone: NetworkModel, tmp_path: Path) -> None:
     save_model(alone, tmp_path / "model")
-    (tmp_path / "model" / "networks" / "big.onnx.data").write_text("other weights")
+    (tmp_path / "model" / "networks" / "big.weights").write_text("other weights")
     assert "changed since the model was written" in refused(tmp_path / "model")
 
 

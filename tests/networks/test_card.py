@@ -91,6 +91,15 @@ def test_a_file_of_another_kind_is_no_network(tmp_path: Path) -> None:
         card_for(tmp_path / "net.pt")
 
 
+def test_a_folder_is_refused_with_a_network_in_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="is a folder; give an ONNX file or its TOML card; there is none in it"):
+        card_for(tmp_path)
+    (tmp_path / "onnx").mkdir()
+    (tmp_path / "onnx" / "model.onnx").touch()
+    with pytest.raises(ModelError, match=r"its TOML card, such as '.*/onnx/model\.onnx'"):
+        card_for(tmp_path)
+
+
 def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
     card = read_card(written(tmp_path, "mean = [0, 0, 0]\nstd = [1, 1, 1]"))
     assert (card.mean, card.std) == ((0, 0, 0), (1, 1, 1))

@@ -57,6 +57,13 @@ def test_weights_that_were_left_behind_are_named(tmp_path: Path) -> None:
     assert fault(path) == "has its weights in 'net.weights', which is not there; put it beside the ONNX file"
 
 
+def test_weights_that_are_cut_short_are_told(tmp_path: Path) -> None:
+    path = save_mixer(tmp_path / "net.onnx", SAME)
+    onnx.save(onnx.load(path), str(path), save_as_external_data=True, location="net.weights", size_threshold=0)
+    (tmp_path / "net.weights").write_bytes(b"short")
+    assert fault(path) == "has its weights in another file, which is too short; copy it again, beside the ONNX file"
+
+
 @pytest.mark.parametrize(("version", "what"), [({"opset": 99}, "an opset"), ({"ir_version": 99}, "an IR version")])
 def test_a_file_of_a_newer_onnx_says_what_is_known(tmp_path: Path, version: dict[str, int], what: str) -> None:
     line = fault(stamped(tmp_path / "net.onnx", **version))

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
+from onnx import helper
 
 from budgetseg.networks.card import Card, read_card
 from budgetseg.networks.inspect import card_to_edit, facts, summary
 from budgetseg.networks.run import OnnxNetwork
-from tests.networks.models import save_mixer
+from tests.networks.models import save_mixer, save_model, tensor
 
 MIX = np.array([[1, 2, 3], [0, 0, -1], [4, 0, 0]], np.float32)
 
@@ -26,7 +28,40 @@ def test_facts_say_where_they_come_from(tmp_path: Path) -> None:
 
 def test_a_summary_is_a_line(tmp_path: Path) -> None:
     network = OnnxNetwork(Card(save_mixer(tmp_path / "net.onnx", MIX)))
-    assert summary(network) == "frames of 8x6, float32 nchw; scores, which get a softmax; 3 classes (tried)"
+    assert summary(network) == (
+        "frames of 8x6, float32 nchw; mean and std are guessed, a card can say them; scores, which get a softmax; "
+        "3 classes (tried)"
+    )
+    known = OnnxNetwork(Card(network.card.file, mean=(0.5,) * 3, classes=("a", "b", "c")))
+    assert summary(known) == "frames of 8x6, float32 nchw; scores, which get a softmax; 3 classes (card)"
+
+
+@pytest.mark.parametrize(
+    ("operators", "meaning"),
+    [
+        ((), "a score of one class against the rest, which gets a sigmoid"),
+        (("Sigmoid",), "the probability of one class against the rest"),
+        (("Sigmoid", "Squeeze"), "the probability of one class against the rest"),
+    ],
+)
+def test_one_channel_is_a_class_and_the_rest(tmp_path: Path, operators: tuple[str, ...], meaning: str) -> None:
+    nodes = [helper.make_node("Conv", ["x", "weights"], ["y0"])]
+    nodes += [helper.make_node(own, [f"y{k}"], [f"y{k + 1}"]) for k, own in enumerate(operators)]
+    outputs = [tensor(f"y{len(operators)}", shape=None)]
+    path = save_model(tmp_path / "net.onnx", nodes, [tensor("x")], outputs, MIX[:1, :, None, None])
+    found = {fact.what: fact.value for fact in facts(OnnxNetwork(Card(path)))}
+    assert found["holds"] == meaning
+    assert found["classes"] == "2 numbers: 0 is the rest, 1 the class"
+    assert found["cells"] == "8x6, one for 1 pixel of the width"
+
+
+def test_outputs_that_are_not_used_are_named(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Conv", ["x", "weights"], ["main"]), helper.make_node("Identity", ["x"], ["aux"])]
+    outputs = [tensor("aux", shape=None), tensor("main", shape=None)]
+    path = save_model(tmp_path / "net.onnx", nodes, [tensor("x")], outputs, MIX[:2, :, None, None])
+    for card, others in ((Card(path), "'main'"), (Card(path, classes=("a", "b")), "'aux'")):
+        found = {fact.what: fact.value for fact in facts(OnnxNetwork(card))}
+        assert found["not used"] == f"{others}; 'output_name' in the card chooses another"
 
 
 def test_a_card_to_edit_keeps_what_a_card_said(tmp_path: Path) -> None:

@@ -45,6 +45,10 @@ def test_metadata_may_hold_names_in_any_usual_form(key: str, text: str) -> None:
     assert names_of(text, key) == ("a", "b", "c")
 
 
+def test_whole_numbers_are_names_too() -> None:
+    assert names_of("[7, 8, 11]") == names_of("{0: 7, 1: 8, 2: 11}") == ("7", "8", "11")
+
+
 def test_the_card_counts_more_than_metadata_and_metadata_more_than_numbers() -> None:
     card = Card(FILE, classes=("x", "y", "z"))
     assert channel_names(card, {"names": ABC}, 3) == (("x", "y", "z"), "card")
@@ -58,7 +62,8 @@ def test_the_card_counts_more_than_metadata_and_metadata_more_than_numbers() -> 
     [
         ('["a", "b", "a"]', "'names' of its metadata has the name 'a' more than once; name the classes by 'classes'"),
         ('["a", "b"]', "gives 3 classes, but its metadata names 2; name all of them by 'classes' in a TOML file"),
-        ("[1, 2, 3]", "'names' of its metadata is no list of names"),
+        ("[0.1, 0.2, 0.3]", "'names' of its metadata is no list of names"),
+        ('["a", "b", ["c"]]', "'names' of its metadata is no list of names"),
         ('{"a": 0, "b": 1}', "'names' of its metadata is no list of names"),
         ("{0: 'a', 2: 'b'}", "'names' of its metadata is no list of names"),
     ],

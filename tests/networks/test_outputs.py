@@ -166,8 +166,22 @@ def test_the_first_output_with_a_value_for_each_pixel_is_used_unless_the_card_na
     assert np.allclose(named(noise(12, 16)), OnnxNetwork(Card(path))(noise(12, 16)), atol=1e-5)
 
 
+def test_of_several_outputs_the_one_with_as_many_channels_as_names_is_used(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Identity", ["x"], ["aux"]),
+        helper.make_node("Conv", ["x", "weights"], ["out"]),
+    ]
+    outputs = [tensor(name, shape=None) for name in ("aux", "out")]
+    path = save_model(tmp_path / "net.onnx", nodes, [tensor("x", shape=SHAPE)], outputs, MIX[:, :, None, None])
+    assert OnnxNetwork(Card(path)).output.name == "aux"
+    assert OnnxNetwork(Card(path, classes=4)).output.name == "out"
+    assert OnnxNetwork(Card(path, classes=("a", "b", "c", "d"))).output.name == "out"
+    with pytest.raises(ModelError, match="gives 3 classes, but 'classes' of its TOML file names 2"):
+        OnnxNetwork(Card(path, classes=("a", "b")))
+
+
 def test_an_output_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="has no output 'masks'; choose from mean, scores, shares"):
+    with pytest.raises(ModelError, match="has no output 'masks'; choose from 'mean', 'scores', 'shares'"):
         OnnxNetwork(Card(two_outputs(tmp_path / "net.onnx"), output_name="masks"))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from budgetseg.errors import ModelError
 from budgetseg.models import bundled
@@ -129,6 +130,35 @@ def test_outputs_after_the_first_are_not_looked_at(tmp_path: Path) -> None:
     assert OnnxNetwork(Card(path))(noise(6, 8)).shape == (6, 8, 3)
 
 
+@pytest.mark.parametrize(("multiple", "found"), [(64, (512, 384)), (14, (476, 364))])
+def test_sides_that_are_no_multiples_of_32_are_tried_too(tmp_path: Path, multiple: int, found: tuple[int, int]) -> None:
+    network = OnnxNetwork(Card(save_patches(tmp_path / "net.onnx", multiple))).at((480, 360))
+    assert network.size == found
+    assert network(noise(360, 480)).shape == (found[1] // multiple, found[0] // multiple, 3)
+
+
+def test_what_a_card_says_of_multiples_is_kept(tmp_path: Path) -> None:
+    card = Card(save_patches(tmp_path / "net.onnx", 14), multiple=40)
+    assert "does not run on frames of 320x240 (" in refusal(card)
+    assert refusal(card).endswith("set 'size', or 'multiple' of both sides, in its TOML file to what it takes")
+
+
+def save_patches(path: Path, side: int) -> Path:
+    """A network that cuts frames into patches of `side` by `side` pixels, and fails where they do not come out even."""
+    nodes = [
+        helper.make_node("SpaceToDepth", ["x"], ["deep"], blocksize=side),
+        helper.make_node("Slice", ["deep", "begin", "end", "axis"], ["y"]),
+    ]
+    stored = [
+        numpy_helper.from_array(np.array([value], np.int64), name)
+        for name, value in (("begin", 0), ("end", 3), ("axis", 1))
+    ]
+    inputs = [tensor("x", shape=("n", 3, "h", "w"))]
+    graph = helper.make_graph(nodes, "network", inputs, [tensor("y", shape=None)], stored)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), str(path))
+    return path
+
+
 def test_the_digest_tells_networks_apart_but_not_places(tmp_path: Path) -> None:
     card = Card(save_mixer(tmp_path / "net.onnx", SAME))
     (tmp_path / "elsewhere").mkdir()
@@ -138,8 +168,10 @@ def test_the_digest_tells_networks_apart_but_not_places(tmp_path: Path) -> None:
     assert OnnxNetwork(replace(card, file=moved)).digest == digest
     assert OnnxNetwork(replace(card, file=other)).digest != digest
     assert OnnxNetwork(replace(card, output="scores")).digest != digest
-    (tmp_path / "net.onnx.data").write_bytes(b"weights stored apart")
-    assert OnnxNetwork(card).digest != digest
+    onnx.save(onnx.load(card.file), str(card.file), save_as_external_data=True, location="apart", size_threshold=0)
+    apart = OnnxNetwork(card).digest
+    (tmp_path / "apart").write_bytes((2 * SAME).tobytes())
+    assert len({digest, apart, OnnxNetwork(card).digest}) == 3
 
 
 def test_classes_of_another_number_are_refused(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_start_past_an_unstated_end_is_refused_by_counting_and_by_reading(
     for ask in (source.count, source.read):
         with pytest.raises(VideoError) as refusal:
             ask()
-        complaint = f"'{path}' has {N_FRAMES} frames, none from start={start} on; choose a lower start"
+        complaint = f"'{path}' has {N_FRAMES} frames, none from number {start} on; choose an earlier start"
         assert str(refusal.value) == complaint
 
 

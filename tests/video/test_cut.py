@@ -41,7 +41,7 @@ def test_the_part_that_is_there_can_be_used(
     path = remade(tmp_path / f"cut{whole.suffix}", whole, lambda data: data[: int(len(data) * share)])
     with pytest.raises(VideoError) as refusal:
         open_video(path)
-    advised = re.search(r"or set end=(\d+)", str(refusal.value))
+    advised = re.search(r"with --end (\d+)", str(refusal.value))
     if advised:
         end = int(advised[1])
         assert 0 < end < N_FRAMES

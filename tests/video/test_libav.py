@@ -62,7 +62,7 @@ def test_a_file_damaged_inside_is_refused_at_the_damage(
     path = remade(tmp_path / whole.name, whole, lambda data: data[:middle] + bytes(200) + data[middle + 200 :])
     with pytest.raises(VideoError, match=r"is damaged: \d+ frames can be decoded") as refusal:
         open_video(path, threads=threads).read()
-    advised = re.search(r"or set end=(\d+)", str(refusal.value))
+    advised = re.search(r"with --end (\d+)", str(refusal.value))
     assert advised
     assert len(open_video(path, threads=threads, end=int(advised[1])).read().frames) == int(advised[1])
 

@@ -120,4 +120,5 @@ class BackEnd(Protocol):
 def is_file(file: Path) -> None:
     """Raise ModelError where the file of a network is not there."""
     if not file.is_file():
-        raise ModelError(f"{file}: no such file; a network needs its ONNX file")
+        what = "is a folder" if file.is_dir() else "no such file"
+        raise ModelError(f"{file}: {what}; a network needs its ONNX file")

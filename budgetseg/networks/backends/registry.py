@@ -126,7 +126,7 @@ def check_earlier(network: str, choice: Choice) -> None:
         return
     install = "" if backend is None else f"{backend.install}, or "
     raise UsageError(
-        f"'{network}' ran by {choice} in the earlier run, which is not to be had here; {install}give another "
+        f"'{network}' was run by {choice} in the earlier run, which is not to be had here; {install}give another "
         "--backend, by which labels may differ"
     )
 

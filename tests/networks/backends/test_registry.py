@@ -126,7 +126,9 @@ def test_what_ran_an_earlier_run_must_be_there() -> None:
     for choice in (Choice("onnxruntime", "int8"), Choice("openvino", "f32")):
         check_earlier("dcnn", choice)
     for choice in (Choice("openvino", "bf16"), Choice("cuda", "int8"), Choice("abacus", "f32")):
-        with pytest.raises(UsageError, match=f"'dcnn' ran by {choice} in the earlier run, which is not to be had here"):
+        with pytest.raises(
+            UsageError, match=f"'dcnn' was run by {choice} in the earlier run, which is not to be had here"
+        ):
             check_earlier("dcnn", choice)
 
 
