@@ -39,6 +39,8 @@ Stopped = Callable[[], bool]
 
 RELEASE = "release"
 """Name of the stage in which the memory of a window is released."""
+PRIOR_NOTE = "no time for a prediction: all is the most frequent class"
+"""Note on labels that show nothing of the video."""
 FILL = "filling"
 """Name of the stage in which windows that there was no time for take labels from others."""
 
@@ -470,7 +472,7 @@ class _Run:
                 [not done.trace.finishes[j].prior for done in self.done], [done.trace.n_frames for done in self.done]
             )
             if not is_own.any():
-                ledger.note("the budget is short: prior")
+                ledger.note(PRIOR_NOTE)
             elif not is_own.all():
                 self._fill(labels, ledger, is_own)
         if self.stopped():
@@ -491,7 +493,7 @@ class _Run:
             for frame, source in zip(empty.tolist(), nearest.tolist(), strict=True):
                 labels[frame] = labels[source]
         ledger.spent_s += self.clock.now_s() - began_s
-        ledger.note(f"no time for {len(empty)} frames: they have the labels of the nearest frame that has some")
+        ledger.count("no time for {}: labels there are those of the nearest frame that has some", len(empty))
 
     def _note(self, line: str) -> None:
         for ledger in self.ledgers:

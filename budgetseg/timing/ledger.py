@@ -48,6 +48,7 @@ class Ledger:
     work_left : whether more time could have been used
     next_s : seconds needed for the smallest piece of work that was not begun; 0 if all was done
     notes : lines for the user on what was given up or dropped
+    counted : those of them that are about a number of frames, by their text with {} for it
     """
 
     budget_s: float | None
@@ -61,6 +62,7 @@ class Ledger:
     work_left: bool = False
     next_s: float = 0.0
     notes: list[str] = field(default_factory=list)
+    counted: dict[str, int] = field(default_factory=dict)
 
     @property
     def overrun_s(self) -> float:
@@ -82,6 +84,15 @@ class Ledger:
         if line not in self.notes:
             self.notes.append(line)
 
+    def count(self, text: str, n_frames: int) -> None:
+        """Note that a text is true of so many frames, in place of what was noted before; of none, it is taken back."""
+        before = self.counted.pop(text, 0)
+        if before:
+            self.notes.remove(_counted(text, before))
+        if n_frames:
+            self.counted[text] = n_frames
+            self.note(_counted(text, n_frames))
+
     def book_stage(self, name: str, planned_s: float, spent_s: float, count: int = 1) -> None:
         """Add the seconds of a stage."""
         self.stages.setdefault(name, Entry()).merge(Entry(planned_s, spent_s, count))
@@ -102,13 +113,23 @@ class Ledger:
         whole.cache_misses += other.cache_misses
         whole.work_left |= other.work_left
         whole.next_s = other.next_s or whole.next_s
+        of_frames = {_counted(text, n) for text, n in other.counted.items()}
         for line in other.notes:
-            whole.note(line)
+            if line not in of_frames:
+                whole.note(line)
+        for text, n in other.counted.items():
+            whole.count(text, whole.counted.get(text, 0) + n)
         return whole
 
     def as_dict(self) -> dict[str, Any]:
         """The ledger as JSON values."""
-        return {**asdict(self), "overrun_s": self.overrun_s}
+        values = {**asdict(self), "overrun_s": self.overrun_s}
+        del values["counted"]
+        return values
+
+
+def _counted(text: str, n_frames: int) -> str:
+    return text.format("1 frame" if n_frames == 1 else f"{n_frames} frames")
 
 
 @dataclass(frozen=True, eq=False)

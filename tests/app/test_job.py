@@ -260,7 +260,7 @@ def test_a_run_in_windows_is_gone_on_from_window_by_window(model: LoadedModel, s
 
 def test_a_run_that_came_to_nothing_is_begun_anew(model: LoadedModel, street: Path, tmp_path: Path) -> None:
     carry_out(model, street, request=Request((Budget(1e-6),)), output=tmp_path / "none")
-    assert ledger(tmp_path / "none")["notes"][-1] == "the budget is short: prior"
+    assert ledger(tmp_path / "none")["notes"][-1] == "no time for a prediction: all is the most frequent class"
     everything = Request((Budget(math.inf),))
     carry_out(model, street, request=everything, resume=tmp_path / "none", output=tmp_path / "all")
     assert not ledger(tmp_path / "all")["work_left"]

@@ -131,7 +131,7 @@ def test_a_budget_of_nearly_nothing_gives_the_most_frequent_class(make: Make) ->
     (result,) = label(space, seconds(1e-6))
     assert (result.labels == space.prior.argmax()).all()
     assert (result.confidence == space.prior.max()).all()
-    assert result.ledger.notes[-1] == "the budget is short: prior"
+    assert result.ledger.notes[-1] == "no time for a prediction: all is the most frequent class"
     assert not result.ledger.sources
     assert result.ledger.work_left
 
@@ -300,7 +300,7 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_the_rest_with_the_nearest_la
     assert (result.labels[4:] == result.labels[3]).all()
     assert (result.confidence[4:] == space.prior.max()).all()
     assert len(np.unique(result.labels[:4])) > 1
-    filled = "no time for 12 frames: they have the labels of the nearest frame that has some"
+    filled = "no time for 12 frames: labels there are those of the nearest frame that has some"
     assert result.ledger.notes == [filled, STOPPED]
     assert result.ledger.work_left
 

@@ -144,7 +144,7 @@ class Footage:
             wanted = self.missing(stride)
             n_read, is_late = self._read_some(wanted, until_s, last_s)
         if is_late and not self._account.stopped():
-            self._account.ledger.note(f"reading took too long: {len(wanted) - n_read} frames were left out")
+            self._account.ledger.count("reading took too long: {} left out", len(wanted) - n_read)
         if self._window.reader.alone is not None:
             self._account.ledger.note("no time to decode all frames: only frames that decode without others were read")
 

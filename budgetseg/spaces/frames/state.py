@@ -34,6 +34,9 @@ __all__ = ["FrameState", "Prediction"]
 
 _log = logging.getLogger(__name__)
 
+LATE_NOTE = "painting took too long for {}: labels there are those of the nearest painted frame"
+"""Note on frames that were painted like another one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
@@ -479,10 +482,8 @@ class FrameState:
         until_s = end_s - self._kept_s(end_s)
         painter = Painter(self._space, self._account, self._costs, self, timeline, len(out), until_s)
         late = painter.paint(carry, edges, out, () if like is None else like.late)
-        if late and like is None:
-            self._account.ledger.note(
-                f"painting took too long: {len(late)} frames have the labels of the nearest painted one"
-            )
+        if like is None:
+            self._account.ledger.count(LATE_NOTE, len(late))
         finish = Finish(
             0,
             n_read=len(self.footage.read),

@@ -136,7 +136,7 @@ def test_a_file_of_which_no_frame_is_known_to_decode_alone_is_read_as_far_as_the
     read = list(result.windows[0].read)
     assert read == list(range(len(read)))
     assert 15 <= len(read) < 20
-    assert result.ledger.notes == [f"reading took too long: {N_FRAMES - len(read)} frames were left out"]
+    assert result.ledger.notes == [f"reading took too long: {N_FRAMES - len(read)} frames left out"]
     assert counts(result)
     again = replay(space, open_video(path), request_of(0.4), CLASSES, Earlier(result.plan, result.windows), N_FRAMES)
     assert np.array_equal(result.labels, again[0].labels)

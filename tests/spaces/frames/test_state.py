@@ -319,7 +319,7 @@ def test_less_time_means_fewer_key_frames_then_the_small_network_then_the_prior(
     assert asked[2].keys() == {"small"}
     assert asked[3] == {}
     (last,) = labelled(0.001)
-    assert last.ledger.notes[-1] == "the budget is short: prior"
+    assert last.ledger.notes[-1] == "no time for a prediction: all is the most frequent class"
     assert (last.labels == PRIOR).all()
     assert last.ledger.work_left
 

@@ -379,7 +379,7 @@ def test_a_run_that_is_stopped_has_labels_for_all_pixels_and_says_so() -> None:
     n_first = result.windows[0].n_frames
     assert (result.labels[n_first:] == result.labels[n_first - 1]).all()
     assert result.ledger.notes == [
-        f"no time for {len(result.labels) - n_first} frames: they have the labels of the nearest frame that has some",
+        f"no time for {len(result.labels) - n_first} frames: labels there are those of the nearest frame that has some",
         "stopped: labels are made from what was known by then",
     ]
 

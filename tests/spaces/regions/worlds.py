@@ -45,7 +45,7 @@ CALLS = {"colour": (2e-5, 1e-8), "hog": (5e-5, 1e-8), "hog cells": (1e-4, 0.0), 
 """Seconds of a call, and a unit of its work."""
 NETWORK_S = 0.01
 """Seconds of the network on a frame."""
-PRIOR_CLASS = "the budget is short: prior"
+PRIOR_CLASS = "no time for a prediction: all is the most frequent class"
 
 
 def rates_of() -> dict[str, float]:
