@@ -38,7 +38,7 @@ def test_frames_after_the_last_that_was_worked_on_are_like_it() -> None:
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_maps_of_smaller_frames_are_enlarged_without_new_values(dtype: str) -> None:
     maps = np.array([[[0, 7], [3, 5]]]).astype(dtype)
-    out = np.empty((1, 8, 12)).astype(dtype)
+    out = np.zeros((1, 8, 12), dtype)
     carry(maps, 1, out)
     assert np.array_equal(out[0, ::4, ::6], maps[0])
     assert set(np.unique(out)) == {0, 3, 5, 7}
