@@ -117,6 +117,11 @@ class LoadedModel:
         atexit.register(self.remember, cache_folder())  # not in `label`: no user should wait for it
 
     @property
+    def digest(self) -> str:
+        """Identifies the model; empty if nothing is written to disk."""
+        return "" if self.mark is None else self.mark.digest
+
+    @property
     def classes(self) -> Classes:
         """Names and colours of the classes that it predicts."""
         return self.model.classes
