@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from budgetseg.processes import Answer
 
@@ -59,7 +59,7 @@ class Executor(ABC):
     def close(self) -> None:
         """End all that is under way."""
 
-    def __enter__(self) -> "Executor":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

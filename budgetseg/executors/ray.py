@@ -1,5 +1,6 @@
 """Work on the machines of a Ray cluster: extra `ray`."""
 
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -138,7 +139,7 @@ def _connect(address: str) -> Any:
     if address != "auto":
         _check_answers(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UsageError(f"no Ray cluster at '{address}' ({line}); start one with 'ray start --head'") from None

@@ -44,7 +44,7 @@ class Crew:
         if self.executor == "local" and (self.jobs or 1) > 1:
             raise UsageError("the executor 'local' does one video at a time; leave out --jobs, or use processes")
         if self.executor != "ray" and (self.address is not None or self.gpus):
-            raise UsageError(f"--address and --gpus are for Ray; leave them out, or use --executor ray")
+            raise UsageError("--address and --gpus are for Ray; leave them out, or use --executor ray")
         return self.executor
 
 
