@@ -59,10 +59,10 @@ def run_job(
     from budgetseg.executors.registry import open_executor
 
     clock = WallClock()
-    with shown() as show:
-        job = Job(order, found, replace(setup, digest=model.digest), terms, clock=clock, stopped=stopped, show=show)
-        with kept(job.setup, model, stopped), open_executor(crew, cores_for(None)) as executor:
-            rows = job.run(executor)
+    setup = replace(setup, digest=model.digest)
+    with open_executor(crew, cores_for(None)) as executor, kept(setup, model, stopped), shown() as show:
+        job = Job(order, found, setup, terms, clock=clock, stopped=stopped, show=show)
+        rows = job.run(executor)
     end_job(job, rows, stopped(), as_json)
 
 

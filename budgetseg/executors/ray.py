@@ -46,7 +46,7 @@ class Ray(Executor):
         if self._room == 0:
             self.close()
             raise UsageError(
-                f"no machine of the cluster at '{address}' has {cpus:g} CPUs and {gpus:g} GPUs; ask for less"
+                f"no machine of the cluster at '{address}' has {cpus:g} CPUs and {gpus:g} GPUs free; ask for less"
             )
 
     @property
@@ -106,17 +106,17 @@ class Ray(Executor):
         return Outcome(number, answer)
 
     def _count(self) -> int:
-        """Actors that there is room for on the machines that are alive; what other programs take is not looked at."""
-        found = 0
+        """Actors that there is room for: those that are here, and more where machines that are alive have room."""
+        has = {"CPU": self._needs["num_cpus"], "GPU": self._needs["num_gpus"]}
+        needs = {name: amount for name, amount in has.items() if amount}
+        most = 0
         for node in self._ray.nodes():
             if node["Alive"]:
-                has = node["Resources"]
-                rooms = [int(has.get(name, 0) / n) for name, n in self._named_needs() if n]
-                found += min(rooms, default=0)
+                most += min(int(node["Resources"].get(name, 0) / amount) for name, amount in needs.items())
+        free = self._ray.available_resources()
+        more = min(int(free.get(name, 0) / amount) for name, amount in needs.items())
+        found = min(most, len(self._idle) + len(self._doing) + more)
         return found if self._most is None else min(found, self._most)
-
-    def _named_needs(self) -> list[tuple[str, float]]:
-        return [("CPU", self._needs["num_cpus"]), ("GPU", self._needs["num_gpus"])]
 
 
 class _Worker:

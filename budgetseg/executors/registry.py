@@ -34,18 +34,18 @@ class Crew:
 
     @property
     def name(self) -> str:
-        """The executor; UsageError for one that there is not."""
-        if self.executor == AUTO and self.address is not None:
-            return "ray"
-        if self.executor == AUTO:
-            return "processes" if (self.jobs or 1) > 1 else "local"
-        if self.executor not in EXECUTORS:
-            raise UsageError(f"no executor '{self.executor}'; choose from auto, {', '.join(EXECUTORS)}")
-        if self.executor == "local" and (self.jobs or 1) > 1:
+        """The executor; UsageError for one that there is not, or that does not fit."""
+        name = self.executor
+        if name == AUTO:
+            usual = "processes" if (self.jobs or 1) > 1 else "local"
+            name = usual if self.address is None else "ray"
+        if name not in EXECUTORS:
+            raise UsageError(f"no executor '{name}'; choose from auto, {', '.join(EXECUTORS)}")
+        if name == "local" and (self.jobs or 1) > 1:
             raise UsageError("the executor 'local' does one video at a time; leave out --jobs, or use processes")
-        if self.executor != "ray" and (self.address is not None or self.gpus):
+        if name != "ray" and (self.address is not None or self.gpus):
             raise UsageError("--address and --gpus are for Ray; leave them out, or use --executor ray")
-        return self.executor
+        return name
 
 
 def open_executor(crew: Crew, cores: int) -> Executor:

@@ -128,12 +128,14 @@ def test_when_the_program_is_killed_a_rerun_takes_up_the_rest(
     cluster: Any, executor: Ray, model: Path, videos: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
+    node = cluster.add_node(num_cpus=1)
     words = [sys.executable, "-c", SCRIPT, cluster.address, str(videos), str(out), str(model)]
     with subprocess.Popen(words, env=ENVIRONMENT) as program:
         while not n_done(out):
             assert program.poll() is None
             time.sleep(0.01)
         program.send_signal(signal.SIGKILL)
+    cluster.remove_node(node)
     before = n_done(out)
     rows = job_of(order_of([videos], out), model).run(executor)
     assert not before.keys() & digests(rows).keys()
@@ -157,4 +159,4 @@ def test_more_than_a_machine_has_is_refused(cluster: Any) -> None:
     code = "import sys; from budgetseg.executors.ray import Ray; Ray(sys.argv[1], cpus=64)"  # one connection a process
     words = [sys.executable, "-c", code, cluster.address]
     done = subprocess.run(words, capture_output=True, text=True, env=ENVIRONMENT, check=False)
-    assert "has 64 CPUs and 0 GPUs; ask for less" in done.stderr
+    assert "has 64 CPUs and 0 GPUs free; ask for less" in done.stderr
