@@ -96,12 +96,12 @@ class Allotment:
         self._seen_work = 0.0
         self._seen_over_s = 0.0
         self._shares: Float64 = np.zeros(len(outlooks))
-        self._n_planned = 0
-
-    @property
-    def n_waiting(self) -> int:
-        """Videos that have no lease yet."""
-        return int(self._waiting.sum())
+        self._n_waiting = len(outlooks)
+        self._n_planned = 0  # videos among which all was divided last; 0 where that is to be done now
+        # Sums over the videos that wait: there may be many of them.
+        self._waiting_work = float(self._works.sum())
+        self._waiting_files_s = float(self._files_s.sum())
+        self._waiting_shares_s = 0.0
 
     def order(self) -> list[int]:
         """Numbers of the videos in the order to begin them: what is worth most first, then what takes longest."""
@@ -111,8 +111,8 @@ class Allotment:
     def lease(self, k: int, now_s: float, n_workers: int) -> float:
         """Seconds in which video k, which begins now on one of so many workers, is to be labelled."""
         budget_s = self._budget_s(k, now_s, n_workers) if self._limits.is_bounded else math.inf
-        self._waiting[k] = False
-        self._leases[k] = _Lease(now_s, budget_s + float(self._over_s()[k]))
+        self._wait(k, False)
+        self._leases[k] = _Lease(now_s, budget_s + self._over_s(k))
         return budget_s
 
     def settle(self, k: int, used_s: float, spent_s: float) -> None:
@@ -125,14 +125,26 @@ class Allotment:
     def give_up(self, k: int, used_s: float = 0.0) -> None:
         """Video k will not be labelled by this run; its worker took `used_s`."""
         self._leases.pop(k, None)
-        self._waiting[k] = False
+        self._wait(k, False)
         self._spent_s += used_s
 
     def put_back(self, k: int, used_s: float) -> None:
         """The worker of video k is lost after `used_s`; the video waits again."""
         self._leases.pop(k, None)
-        self._waiting[k] = True
+        self._wait(k, True)
+        self._n_planned = 0
         self._spent_s += used_s
+
+    def _wait(self, k: int, is_waiting: bool) -> None:
+        """From now on, video k waits, or does not."""
+        if bool(self._waiting[k]) == is_waiting:
+            return
+        sign = 1 if is_waiting else -1
+        self._waiting[k] = is_waiting
+        self._n_waiting += sign
+        self._waiting_work += sign * float(self._works[k])
+        self._waiting_files_s += sign * float(self._files_s[k])
+        self._waiting_shares_s += sign * float(self._shares[k])
 
     def _free_s(self, now_s: float, n_workers: int) -> list[float]:
         """When each worker will be free, the one that asks first."""
@@ -142,19 +154,21 @@ class Allotment:
     def _budget_s(self, k: int, now_s: float, n_workers: int) -> float:
         """Seconds of video k, of what is left for all that wait; at most what is left of the elapsed time."""
         free_s = self._free_s(now_s, n_workers)
-        over_s = self._over_s()
+        over_s = self._over_s(k)
         left_s = (1 - self._dividing.margin) * (self._limits.elapsed_s - now_s) - self._dividing.margin_s
         elapsed_s = sum(max(now_s + left_s - at_s, 0.0) for at_s in free_s)
         compute_s = self._limits.compute_s - self._spent_s - sum(lease.whole_s for lease in self._leases.values())
-        capacity_s = max(min(elapsed_s, compute_s) - float(over_s[self._waiting].sum()), 0.0)
-        if self.n_waiting <= max(self._dividing.few, (1 - self._dividing.again) * self._n_planned):
-            self._n_planned = self.n_waiting
+        capacity_s = max(min(elapsed_s, compute_s) - self._waiting_over_s(), 0.0)
+        few = self._n_waiting <= self._dividing.few
+        if few or self._n_waiting <= (1 - self._dividing.again) * self._n_planned or not self._n_planned:
+            self._n_planned = self._n_waiting
             self._shares = self._divided(capacity_s)
-        share_s = float(self._shares[k]) * capacity_s / max(float(self._shares[self._waiting].sum()), 1e-300)
+            self._waiting_shares_s = float(self._shares.sum())
+        share_s = float(self._shares[k]) * capacity_s / max(self._waiting_shares_s, 1e-300)
         if elapsed_s < math.inf:
-            if self.n_waiting <= self._dividing.few and elapsed_s <= compute_s:
-                share_s = (share_s + float(over_s[k])) * left_s / self._load_s(k, free_s) - float(over_s[k])
-            share_s = min(share_s, left_s - float(over_s[k]))
+            if few and elapsed_s <= compute_s:
+                share_s = (share_s + over_s) * left_s / self._load_s(k, free_s) - over_s
+            share_s = min(share_s, left_s - over_s)
         return max(share_s, self._dividing.least_s)
 
     def _load_s(self, k: int, free_s: Sequence[float]) -> float:
@@ -162,13 +176,12 @@ class Allotment:
 
         Where few videos wait, these seconds are seldom all that the worker has: what it has is shared by them.
         """
-        whole_s = self._shares + self._over_s()
-        rest = [float(whole_s[j]) for j in np.flatnonzero(self._waiting) if j != k]
+        whole_s = {int(j): float(self._shares[j]) + self._over_s(int(j)) for j in np.flatnonzero(self._waiting)}
+        load_s = max(whole_s.pop(k), 1e-9)
         workers = [(at_s, j) for j, at_s in enumerate(free_s)]
-        load_s = max(float(whole_s[k]), 1e-9)
         workers[0] = workers[0][0] + load_s, 0
         heapify(workers)
-        for own_s in sorted(rest, reverse=True):
+        for own_s in sorted(whole_s.values(), reverse=True):
             at_s, j = workers[0]
             heapreplace(workers, (at_s + own_s, j))
             load_s += own_s * (j == 0)
@@ -187,6 +200,14 @@ class Allotment:
         found[some] = best + hedge * sized
         return found
 
-    def _over_s(self) -> Float64:
-        """Seconds that each video takes beyond its budget, to be opened and written."""
-        return self._seen_over_s / self._seen_work * self._works if self._seen_work else self._files_s
+    def _over_s(self, k: int) -> float:
+        """Seconds that video k takes beyond its budget, to be opened and written."""
+        if self._seen_work:
+            return self._seen_over_s / self._seen_work * float(self._works[k])
+        return float(self._files_s[k])
+
+    def _waiting_over_s(self) -> float:
+        """The same of all videos that wait."""
+        if self._seen_work:
+            return self._seen_over_s / self._seen_work * self._waiting_work
+        return self._waiting_files_s

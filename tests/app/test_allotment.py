@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from budgetseg.app.allotment import Allotment, Limits
+from budgetseg.app.allotment import Allotment, Dividing, Limits
+from budgetseg.app.division import by_size, divide
 from budgetseg.app.outlook import Outlook
 
 Late = Callable[[int, float], float]
@@ -103,6 +104,26 @@ def test_without_curves_seconds_go_by_size() -> None:
     videos = [Outlook(1.0, 0.0), Outlook(3.0, 0.0), Outlook(6.0, 0.0)]
     _, given = simulate(videos, Limits(compute_s=20.0), 2)
     assert given == pytest.approx([2.0, 6.0, 12.0])
+
+
+def test_of_very_many_videos_each_has_about_what_a_division_of_all_gives_it() -> None:
+    videos = outlooks(1000)
+    _, given = simulate(videos, Limits(compute_s=1000.0), 4)
+    seconds, points = (np.array([getattr(video, name) for video in videos]) for name in ("seconds", "points"))
+    works = np.array([video.work for video in videos])
+    hedge = Dividing().hedge
+    whole = divide(seconds, points, np.ones(1000), (1 - hedge) * 1000.0) + hedge * by_size(works, 1000.0)
+    assert np.corrcoef(given, whole)[0, 1] > 0.95
+    assert np.median(np.array(given) / whole) == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_video_that_is_put_back_has_its_share_again() -> None:
+    allotment = Allotment(outlooks(400), [1.0] * 400, Limits(elapsed_s=1000.0))
+    first, second, *_ = allotment.order()
+    before_s = allotment.lease(first, 0.0, 4)
+    allotment.lease(second, 0.0, 4)
+    allotment.put_back(first, 1.0)
+    assert allotment.lease(first, 1.0, 4) == pytest.approx(before_s, rel=0.05)
 
 
 def test_a_hopeless_budget_still_labels_every_video() -> None:
