@@ -5,8 +5,7 @@ Usage: python -m benchmarks.division DATA WORK [SEEDS]
 DATA holds camvid/ and suny/. The videos are SUNY's training halves and CamVid's training sequences, by networks that
 have not seen them, and SEEDS composites of each with cuts and changes of speed: easy and hard videos. None is reported.
 Each is labelled by the engine at `GRID` budgets, by a clock that is charged with stated prices. The true
-mean IoU is kept in WORK. Printed: its mean over videos, at totals from the floor to three times it. The floor is what a
-network on one frame in `SPARSE` costs, with reading.
+mean IoU is kept in WORK. Printed: its mean over videos, at totals that are shares of what everything costs.
 
   by size    in proportion to pixels
   predicted  by the curves that `budgetseg label` predicts, with a share that goes by size (the hedge)
@@ -33,9 +32,8 @@ from budgetseg.video.core import Span
 
 PRICES_S = {"dcnn": 0.01}
 GRID = 14
-SPARSE = 16
-TIMES_FLOOR = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
-HEDGES = (0.0, 0.25, 0.5)
+SHARES = (0.015, 0.02, 0.03, 0.045, 0.06, 0.09, 0.12, 0.18)
+HEDGES = (0.0, 0.1, 0.25, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +61,6 @@ class Curves:
             for own_s, row, true in zip(given_s, self.seconds, self.true, strict=True)
         ]
         return float(np.mean(found))
-
-    @property
-    def floor_s(self) -> float:
-        """Seconds in which all videos are labelled sparsely: a share of what everything costs."""
-        return float(self.seconds[:, -1].sum()) / SPARSE
 
 
 def curves_of(tables: Sequence[Table], work: Path) -> Curves:
@@ -111,9 +104,9 @@ def main(data: Path, work: Path, n_seeds: int) -> None:
     work.mkdir(parents=True, exist_ok=True)
     for dataset in ("suny", "camvid"):
         curves = curves_of(labelled_tables(data, dataset, range(n_seeds)), work)
-        print(f"\n| {dataset}, {len(curves.names)} videos |", " | ".join(f"{t:g} x" for t in TIMES_FLOOR), "|")
-        print("|" + "---|" * (1 + len(TIMES_FLOOR)))
-        rows = [divided(curves, times * curves.floor_s) for times in TIMES_FLOOR]
+        print(f"\n| {dataset}, {len(curves.names)} videos |", " | ".join(f"{100 * own:g} %" for own in SHARES), "|")
+        print("|" + "---|" * (1 + len(SHARES)))
+        rows = [divided(curves, share * float(curves.seconds[:, -1].sum())) for share in SHARES]
         for way in rows[0]:
             print(f"| {way} |", " | ".join(f"{curves.miou(row[way]):.1f}" for row in rows), "|")
         print(flush=True)

@@ -52,7 +52,7 @@ class Dividing:
     least_s : seconds that a video gets if nothing is left: enough to be labelled by the prior
     """
 
-    hedge: float = 0.25
+    hedge: float = 0.1
     again: float = 0.02
     few: int = 200
     margin: float = 0.004
@@ -62,10 +62,10 @@ class Dividing:
 
 @dataclass
 class _Lease:
-    """Seconds that a video has from a time on: `whole_s` with those to open it and to write its files."""
+    """Seconds that a video has, with those to open it and to write its files, and when they end."""
 
-    began_s: float
     whole_s: float
+    ends_s: float
 
 
 class Allotment:
@@ -92,6 +92,7 @@ class Allotment:
         self._seconds = np.array([outlook.seconds for outlook in outlooks]) if has_curves else None
         self._points = np.array([outlook.points for outlook in outlooks]) if has_curves else None
         self._leases: dict[int, _Lease] = {}
+        self._leased_s = 0.0
         self._spent_s = 0.0
         self._seen_work = 0.0
         self._seen_over_s = 0.0
@@ -112,27 +113,32 @@ class Allotment:
         """Seconds in which video k, which begins now on one of so many workers, is to be labelled."""
         budget_s = self._budget_s(k, now_s, n_workers) if self._limits.is_bounded else math.inf
         self._wait(k, False)
-        self._leases[k] = _Lease(now_s, budget_s + self._over_s(k))
+        whole_s = budget_s + self._over_s(k)
+        self._leases[k] = _Lease(whole_s, now_s + whole_s)
+        self._leased_s += whole_s
         return budget_s
 
     def settle(self, k: int, used_s: float, spent_s: float) -> None:
         """Video k is labelled: its worker took `used_s`, of which `spent_s` were of its budget."""
-        self._leases.pop(k, None)
-        self._spent_s += used_s
+        self._end(k, used_s)
         self._seen_work += float(self._works[k])
         self._seen_over_s += max(used_s - spent_s, 0.0)
 
     def give_up(self, k: int, used_s: float = 0.0) -> None:
         """Video k will not be labelled by this run; its worker took `used_s`."""
-        self._leases.pop(k, None)
+        self._end(k, used_s)
         self._wait(k, False)
-        self._spent_s += used_s
 
     def put_back(self, k: int, used_s: float) -> None:
         """The worker of video k is lost after `used_s`; the video waits again."""
-        self._leases.pop(k, None)
+        self._end(k, used_s)
         self._wait(k, True)
         self._n_planned = 0
+
+    def _end(self, k: int, used_s: float) -> None:
+        """The lease of video k ends, if it has one."""
+        lease = self._leases.pop(k, None)
+        self._leased_s -= 0.0 if lease is None else lease.whole_s
         self._spent_s += used_s
 
     def _wait(self, k: int, is_waiting: bool) -> None:
@@ -146,18 +152,18 @@ class Allotment:
         self._waiting_files_s += sign * float(self._files_s[k])
         self._waiting_shares_s += sign * float(self._shares[k])
 
-    def _free_s(self, now_s: float, n_workers: int) -> list[float]:
+    def _free_s(self, now_s: float, n_workers: int) -> Float64:
         """When each worker will be free, the one that asks first."""
-        busy = [max(lease.began_s + lease.whole_s, now_s) for lease in self._leases.values()]
-        return [now_s] * max(n_workers - len(busy), 1) + busy
+        busy = np.fromiter((lease.ends_s for lease in self._leases.values()), np.float64, len(self._leases))
+        return np.concatenate([np.full(max(n_workers - len(busy), 1), now_s), np.maximum(busy, now_s)])
 
     def _budget_s(self, k: int, now_s: float, n_workers: int) -> float:
         """Seconds of video k, of what is left for all that wait; at most what is left of the elapsed time."""
         free_s = self._free_s(now_s, n_workers)
         over_s = self._over_s(k)
         left_s = (1 - self._dividing.margin) * (self._limits.elapsed_s - now_s) - self._dividing.margin_s
-        elapsed_s = sum(max(now_s + left_s - at_s, 0.0) for at_s in free_s)
-        compute_s = self._limits.compute_s - self._spent_s - sum(lease.whole_s for lease in self._leases.values())
+        elapsed_s = float(np.maximum(now_s + left_s - free_s, 0.0).sum())
+        compute_s = self._limits.compute_s - self._spent_s - self._leased_s
         capacity_s = max(min(elapsed_s, compute_s) - self._waiting_over_s(), 0.0)
         few = self._n_waiting <= self._dividing.few
         if few or self._n_waiting <= (1 - self._dividing.again) * self._n_planned or not self._n_planned:
@@ -171,14 +177,14 @@ class Allotment:
             share_s = min(share_s, left_s - over_s)
         return max(share_s, self._dividing.least_s)
 
-    def _load_s(self, k: int, free_s: Sequence[float]) -> float:
+    def _load_s(self, k: int, free_s: Float64) -> float:
         """Seconds of the videos that the worker of video k will do, this one included, if the longest come first.
 
         Where few videos wait, these seconds are seldom all that the worker has: what it has is shared by them.
         """
         whole_s = {int(j): float(self._shares[j]) + self._over_s(int(j)) for j in np.flatnonzero(self._waiting)}
         load_s = max(whole_s.pop(k), 1e-9)
-        workers = [(at_s, j) for j, at_s in enumerate(free_s)]
+        workers = [(at_s, j) for j, at_s in enumerate(free_s.tolist())]
         workers[0] = workers[0][0] + load_s, 0
         heapify(workers)
         for own_s in sorted(whole_s.values(), reverse=True):

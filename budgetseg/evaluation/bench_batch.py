@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+import budgetseg
 from budgetseg.app.job import Job, Terms
 from budgetseg.app.labeller import Order
 from budgetseg.app.manifest import DONE
@@ -26,6 +27,7 @@ from budgetseg.video import read_label_pngs, write_overlay
 
 __all__ = ["Batch", "bench_batch"]
 
+MODELS = Path(budgetseg.__file__).parent / "models"
 Row = dict[str, str | int | float | None]
 
 
@@ -59,19 +61,20 @@ def bench_batch(
     with TemporaryDirectory() as place:
         folder = Path(place)
         truth = dict(_suny(data, folder / "videos", batch) if data else _streets(folder / "videos", batch))
-        model = "suny" if data else "synthetic"
+        networks = sorted((MODELS / "suny" / "networks").glob("*.onnx")) if data else []
         for k, crew in enumerate(crews):
-            rows.append(_row(folder, truth, model, batch, crew, folder / str(k)))
+            setup = Setup(None if data else "synthetic", tuple(networks), crew.cpus)
+            rows.append(_row(folder, truth, setup, batch, crew, folder / str(k)))
             advance(1)
     return rows
 
 
-def _row(folder: Path, truth: dict[str, UInt8], name: str, batch: Batch, crew: Crew, output: Path) -> Row:
-    model = load(name, crew.cpus)
+def _row(folder: Path, truth: dict[str, UInt8], setup: Setup, batch: Batch, crew: Crew, output: Path) -> Row:
+    model = load(setup.model, crew.cpus, networks=setup.networks)
+    setup = replace(setup, digest=model.digest)
     workers = crew.jobs or 1
     budget = Budget(batch.budget_s * batch.n_videos / workers)
     order = Order([folder / "videos"], Request((budget,)), output=output, wanted=Wanted(overlay=False))
-    setup = Setup(name, threads=crew.cpus, digest=model.digest)
     clock = WallClock()
     job = Job(order, find_videos(order.videos), setup, Terms(), clock=clock)
     with kept(setup, model, lambda: False), open_executor(crew, crew.cpus) as executor:
