@@ -11,6 +11,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,11 @@ class Setup:
     digest: str = ""
     load: Callable[..., LoadedModel] = load
     version: str = __version__
+
+    @property
+    def measured(self) -> tuple[object, ...]:
+        """What prices depend on, beside the machine."""
+        return self.digest, self.model, self.networks, self.threads, self.space, self.wanted, self.version
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,7 @@ def kept(setup: Setup, model: LoadedModel, stopped: Callable[[], bool]) -> Itera
 def look_at(setup: Setup, order: Order, paths: Sequence[Path]) -> list[Looked]:
     """What is known of some videos before they are labelled."""
     model = _model(setup)
-    return [_look_at(model, order, path) for path in paths]
+    return [_look_at(setup, model, order, path) for path in paths]
 
 
 def label_video(
@@ -172,11 +178,11 @@ def stamp_of(path: Path) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def _look_at(model: LoadedModel, order: Order, path: Path) -> Looked:
+def _look_at(setup: Setup, model: LoadedModel, order: Order, path: Path) -> Looked:
     stamp = stamp_of(path)
     try:
         source = open_counted(path, order.span or WHOLE)
-        with _alone_on_machine():  # what has to be measured for a new size
+        with _once_alone(*setup.measured, source.width, source.height):  # what has to be measured for a new size
             assert order.request is not None
             name = model.choose(order.wanted_space, needs_regions(None, None, order.request.scope))
             space = model.space_for(name, source)
@@ -198,7 +204,7 @@ def _model(setup: Setup) -> LoadedModel:
             "install the same version everywhere"
         )
     if setup not in _ready:
-        with _alone_on_machine():
+        with _once_alone(*setup.measured):
             model = setup.load(
                 setup.model,
                 setup.threads,
@@ -217,19 +223,25 @@ def _model(setup: Setup) -> LoadedModel:
 
 
 @contextmanager
-def _alone_on_machine() -> Iterator[None]:
-    """A block that one process of a machine is in at a time: its prices are measured once, and undisturbed."""
-    folder = cache_folder()
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+def _once_alone(*what: object) -> Iterator[None]:
+    """A block that one process of a machine does alone, the first time: prices are measured once, and undisturbed.
+
+    `what` says what is got ready. Once a process has done that, others need not wait for each other.
+    """
+    folder = cache_folder() / "ready"
+    mark = folder / sha256(repr(what).encode()).hexdigest()[:20]
     try:
-        file = os.open(folder / "ready.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
     except OSError:  # nothing can be kept there, and every process measures for itself
         yield
         return
     try:
-        with suppress(OSError):
-            fcntl.lockf(file, fcntl.LOCK_EX)
+        if not mark.exists():
+            with suppress(OSError):
+                fcntl.lockf(file, fcntl.LOCK_EX)
         yield
+        with suppress(OSError):
+            mark.touch()
     finally:
         os.close(file)

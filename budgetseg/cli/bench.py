@@ -276,6 +276,8 @@ def batch(
     ]
     for crew in crews:
         _ = crew.name
+    if data is not None and not (data / "suny").is_dir():
+        raise UsageError(f"no suny/ in '{data}'; give the folder that holds it, or leave out --data")
     place = data or _usual_place("suny")
     with progress("bench batch", len(crews), "jobs") as advance:
         rows = bench_batch(place, Batch(videos, frames, amount.amount), crews, advance)

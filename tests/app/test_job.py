@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from budgetseg.app import trace, worker
 from budgetseg.app.claims import Claims
 from budgetseg.app.job import JobSettings, Status, Terms
 from budgetseg.app.manifest import MANIFEST, Row
+from budgetseg.app.output import Wanted
 from budgetseg.errors import BudgetsegError, OutputError, UsageError, VideoError
 from budgetseg.processes import Answer
 from budgetseg.timing.clock import ManualClock
@@ -291,6 +293,17 @@ def test_the_status_says_how_far_a_job_is(model: Path, videos: Path, tmp_path: P
     assert [status.n_done for status in seen] == sorted(status.n_done for status in seen)
     assert (seen[-1].n_videos, seen[-1].n_done, seen[-1].left_s) == (3, 3, None)
     assert any(status.running for status in seen)
+
+
+def test_two_hundred_tiny_videos_are_labelled_once_each(model: Path, tmp_path: Path) -> None:
+    tiny = write_street(tmp_path / "tiny.mp4", 1)
+    (tmp_path / "many").mkdir()
+    for k in range(200):
+        (tmp_path / "many" / f"{k}.mp4").symlink_to(tiny)
+    order = replace(order_of([tmp_path / "many"], tmp_path / "out"), wanted=Wanted(overlay=False, png=False))
+    rows = carry_out(order, model)
+    assert [row.state for row in rows] == ["done"] * 200
+    assert len({row.digest for row in rows}) == 1
 
 
 def test_a_replay_takes_no_folder(model: Path, videos: Path, tmp_path: Path) -> None:
