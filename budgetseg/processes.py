@@ -2,17 +2,17 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import active_children, get_context, parent_process
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any, TypeVar
 
 from budgetseg.errors import BudgetsegError
 
-__all__ = ["advance_parent", "in_processes", "process_pool"]
+__all__ = ["Answer", "Workers", "advance_parent", "in_processes"]
 
 Result = TypeVar("Result")
 
@@ -21,45 +21,139 @@ _KILLED = "a process was killed, perhaps for want of memory; start again to go o
 _done: Any = None  # in a worker: the counter that it shares with its parent
 
 
-@contextmanager
-def process_pool(n: int, counter: Any = None) -> Iterator[ProcessPoolExecutor]:
-    """A pool of n processes; an error or Ctrl-C in the block ends them at once, in the middle of their work.
+@dataclass(frozen=True)
+class Answer:
+    """What came of a call.
 
-    So does our own end, even by SIGKILL. The counter is for `advance_parent`.
+    Attributes
+    ----------
+    value : that the call returned
+    error : that it raised; None for none
+    is_lost : whether its process ended before it did
     """
-    others = set(active_children())
-    with ProcessPoolExecutor(n, mp_context=_SPAWN, initializer=_begin, initargs=(counter,)) as pool:
+
+    value: Any = None
+    error: BaseException | None = None
+    is_lost: bool = False
+
+
+class _Worker:
+    """A process that does one call after the other."""
+
+    def __init__(self, counter: Any) -> None:
+        self.pipe, theirs = _SPAWN.Pipe()
+        self.process = _SPAWN.Process(target=_serve, args=(theirs, counter), daemon=True)
+        self.process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+
+    def answer(self) -> Answer:
+        """What came of its call, which is over."""
         try:
-            yield pool
-        except BaseException as error:
-            for child in set(active_children()) - others:
-                child.terminate()  # leaving the block would wait until they are done
-            if isinstance(error, BrokenProcessPool):
-                raise BudgetsegError(_KILLED) from None
-            raise
+            answer: Answer = self.pipe.recv()
+            return answer
+        except (EOFError, OSError):
+            return Answer(is_lost=True)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+class Workers:
+    """Processes, each of which does one call at a time, and can be ended in the middle of it. A context.
+
+    They start with their first call, and end with the context, or with our own end, even by SIGKILL.
+
+    Parameters
+    ----------
+    n : number of processes
+    counter : for `advance_parent`
+    """
+
+    def __init__(self, n: int, counter: Any = None) -> None:
+        self._counter = counter
+        self._workers: list[_Worker | None] = [None] * n
+        self._busy: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    @property
+    def idle(self) -> list[int]:
+        """Numbers of the processes that do nothing."""
+        return [k for k in range(len(self)) if k not in self._busy]
+
+    def begin(self, k: int, function: Callable[..., Any], *args: Any) -> None:
+        """Let process k, which must be idle, do a call; function and arguments are pickled."""
+        worker = self._workers[k] or _Worker(self._counter)
+        self._workers[k] = worker
+        self._busy.add(k)
+        with suppress(OSError):  # it was killed while it was idle: `wait` finds that out
+            worker.pipe.send((function, args))
+
+    def wait(self, timeout_s: float) -> list[tuple[int, Answer]]:
+        """Numbers of processes whose call is over, and what came of it; waits for the first of them, but not longer."""
+        pipes: dict[Any, int] = {}
+        for k in sorted(self._busy):
+            worker = self._workers[k]
+            assert worker is not None
+            pipes[worker.pipe] = k
+        found = []
+        for pipe in wait(list(pipes), timeout_s):
+            k = pipes[pipe]
+            worker = self._workers[k]
+            assert worker is not None
+            answer = worker.answer()
+            self._busy.discard(k)
+            if answer.is_lost:
+                self.end(k)
+            found.append((k, answer))
+        return found
+
+    def end(self, k: int) -> None:
+        """End process k, in the middle of its call if it has one; its next call has another process."""
+        worker = self._workers[k]
+        if worker is not None:
+            worker.end()
+        self._workers[k] = None
+        self._busy.discard(k)
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for k in range(len(self)):
+            self.end(k)
 
 
 def in_processes(
     work: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], n: int, advance: Callable[[int], None]
 ) -> list[Result]:
-    """Results of `work(*job)` for each job, n at a time, in order; jobs tell of progress by `advance_parent`."""
+    """Results of `work(*job)` for each job, n at a time, in order; jobs tell of progress by `advance_parent`.
+
+    An error of one, or Ctrl-C, ends all of them at once, in the middle of their work.
+    """
     counter = _SPAWN.Value("q", 0)
     reported = 0
-    others = set(active_children())
-    with process_pool(min(n, max(len(jobs), 1)), counter) as pool:
-        futures = [pool.submit(work, *job) for job in jobs]
-        workers = set(active_children()) - others
-        waiting: set[Future[Result]] = set(futures)
-        while waiting:
-            finished, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
-            for future in finished:
-                future.result()
-            if not all(worker.is_alive() for worker in workers):
-                raise BrokenProcessPool  # the pool overlooks the end of a worker until another one has a result
+    found: dict[int, Result] = {}
+    doing: dict[int, int] = {}
+    left = iter(range(len(jobs)))
+    with Workers(min(n, len(jobs)), counter) as workers:
+        while len(found) < len(jobs):
+            for k, job in zip(workers.idle, left, strict=False):
+                workers.begin(k, work, *jobs[job])
+                doing[k] = job
+            for k, answer in workers.wait(0.5):
+                if answer.is_lost:
+                    raise BudgetsegError(_KILLED)
+                if answer.error is not None:
+                    raise answer.error
+                found[doing.pop(k)] = answer.value
             now = counter.value
             advance(now - reported)
             reported = now
-        return [future.result() for future in futures]
+    return [found[job] for job in range(len(jobs))]
 
 
 def advance_parent(n: int) -> None:
@@ -69,12 +163,22 @@ def advance_parent(n: int) -> None:
             _done.value += n
 
 
-def _begin(counter: Any) -> None:
-    """The first thing that a worker does."""
+def _serve(calls: Connection, counter: Any) -> None:
+    """Do calls, one after the other, until we are ended."""
     global _done
     _done = counter
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches us too, but the parent ends us, and says so once
     Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        try:
+            function, args = calls.recv()
+        except EOFError:  # the parent has closed its end
+            return
+        try:
+            answer = Answer(function(*args))
+        except Exception as error:
+            answer = Answer(error=error)
+        calls.send(answer)
 
 
 def _end_with_parent() -> None:

@@ -1,248 +1,428 @@
-"""The work behind `budgetseg label`: videos become folders of results. Earlier runs can be resumed or replayed."""
+"""A job: many videos, one budget. What is done is in its manifest, so that it can be taken up at any time.
+
+find ─► look (a coarse pass) ─► for each video: claim ─► lease of seconds ─► label ─► manifest
+"""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import math
+import socket
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
-from budgetseg.app.backends import inexact, read_choices, stored_choices
-from budgetseg.app.marks import VideoMark
-from budgetseg.app.model import LoadedModel
-from budgetseg.app.output import Wanted, budget_name, check_place, results_folder, write_results
-from budgetseg.app.spaces import AUTO, REGIONS, needs_regions, space_named
-from budgetseg.app.state import read_state
-from budgetseg.app.trace import Trace, read_trace, span_of
-from budgetseg.app.videos import Split, Task, find_videos, work_of
-from budgetseg.engine.request import Request
-from budgetseg.engine.result import Result
-from budgetseg.engine.run import Earlier
-from budgetseg.errors import UsageError
+from budgetseg.app.allotment import Allotment, Limits
+from budgetseg.app.claims import Claims, Patience
+from budgetseg.app.labeller import Order
+from budgetseg.app.manifest import DONE, ENDED, SKIPPED, Manifest, Row
+from budgetseg.app.output import check_place
+from budgetseg.app.trace import TRACE
+from budgetseg.app.videos import Found
+from budgetseg.app.worker import Labelled, Looked, Setup, label_video, look_at, stamp_of
+from budgetseg.errors import BudgetsegError, OutputError, UsageError, VideoError
+from budgetseg.executors.core import Executor, Outcome
+from budgetseg.timing.clock import Clock, WallClock, date_s
 from budgetseg.types import Budget
-from budgetseg.video.core import Span
 
-__all__ = ["Job", "Order", "Written"]
+__all__ = ["Job", "JobSettings", "Status", "Terms"]
 
 _log = logging.getLogger(__name__)
 
-Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
 
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """What a user wants labelled, and where the results go.
+@dataclass(frozen=True)
+class Terms:
+    """How a job is carried out.
 
     Attributes
     ----------
-    videos : files, folders of images, folders of videos
-    request : budgets and how they are counted; None for a replay
-    resume : folder of a run to continue
-    replay : folder of a run to repeat
-    output : folder for results; None for the usual one
-    wanted : optional files to write
-    space : frames, regions, or auto; an earlier run is continued or repeated in its own space
-    span : the frames to label; None for all, or those of the earlier run
-    target : share of right pixels, 0 to 1, to reach by frames within the budget of the request; None to spend it all
+    compute_s : seconds of all workers together; None for no bound
+    overwrite : whether what a job has left in the folder is forgotten, and all videos are labelled again
+    facts : written to the ledgers
     """
 
-    videos: Sequence[Path]
-    request: Request | None
-    resume: Path | None = None
-    replay: Path | None = None
-    output: Path | None = None
-    wanted: Wanted = field(default_factory=Wanted)
-    space: str = AUTO
-    span: Span | None = None
-    target: float | None = None
+    compute_s: float | None = None
+    overwrite: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @cached_property
-    def earlier(self) -> Trace | None:
-        """The trace of the run to resume or replay; None if there is none."""
-        folder = self.resume or self.replay
-        return None if folder is None else read_trace(folder)
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What a job bears with.
+
+    Attributes
+    ----------
+    tries : of a video whose worker is lost, before it is skipped
+    hang : times the seconds that a video should take after which its worker is taken to hang
+    hang_s : seconds in addition: to load a model, and to wait for a busy machine
+    look : videos that are looked at in one call
+    poll_s : seconds after which the job looks around again
+    patience : with other machines
+    """
+
+    tries: int = 3
+    hang: float = 3.0
+    hang_s: float = 300.0
+    look: int = 16
+    poll_s: float = 0.5
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a job is.
+
+    Attributes
+    ----------
+    n_videos, n_done, n_skipped, n_elsewhere : videos in all, labelled, skipped, and labelled by other machines now
+    running : names of the videos that are being labelled
+    looked : videos that were looked at, while that is under way
+    left_s : seconds of the budget that are left; None for no bound
+    expected : mean share of pixels expected to be right, of the videos that are done
+    """
+
+    n_videos: int
+    n_done: int = 0
+    n_skipped: int = 0
+    n_elsewhere: int = 0
+    running: tuple[str, ...] = ()
+    looked: int = 0
+    left_s: float | None = None
+    expected: float | None = None
+
+
+@dataclass(eq=False)
+class _Video:
+    """A video of a job, with what is known of it now.
+
+    Attributes
+    ----------
+    found : where it is
+    looked : what is known of it
+    n_lost : workers that were lost over it
+    """
+
+    found: Found
+    looked: Looked
+    n_lost: int = 0
+
+
+@dataclass(eq=False)
+class _Running:
+    """A call that labels a video: which, since when, within which budget, and when it is taken to hang."""
+
+    k: int
+    began_s: float
+    budget_s: float | None
+    hangs_at_s: float
+
+
+class Job:
+    """Labels many videos within one budget, and writes down what became of each.
+
+    Parameters
+    ----------
+    order : what is wanted of every video, and the budget of all
+    videos : of the job
+    setup : how workers get ready
+    terms : how the job is carried out
+    settings : what it bears with
+    clock : that the budget is counted by; None for one that starts now
+    stopped : once it returns True, no other video begins, and those that have begun spend no more
+    show : called with the status again and again
+    """
+
+    def __init__(
+        self,
+        order: Order,
+        videos: Sequence[Found],
+        setup: Setup,
+        terms: Terms | None = None,
+        settings: JobSettings | None = None,
+        clock: Clock | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+        show: Callable[[Status], None] = lambda _: None,
+    ) -> None:
+        order.check_many()
+        self._order = replace(order, videos=())
+        self.setup = setup
+        self._terms = terms or Terms()
+        self._settings = settings or JobSettings()
+        self._clock = clock or WallClock()
+        self._stopped = stopped
+        self._show = show
+        self._folder = order.folder.absolute()
+        self._run = token_hex(4)
+        self.videos = videos
+        self._manifest = Manifest(self._folder, self._described(), self._terms.overwrite)
+        self._check_places()
+        self._limits = self._left()
+        self._waiting: deque[int] = deque()
+        self._doing: dict[int, _Running] = {}
+        self._elsewhere: set[str] = set()
+        self._todo: list[_Video] = []
 
     @property
-    def budgets(self) -> list[str]:
-        """Names of the budgets."""
-        if self.request is not None:
-            return [budget_name(budget) for budget in self.request.budgets]
-        return [] if self.earlier is None else self.earlier.budgets
+    def rows(self) -> list[Row]:
+        """What became of the videos, as far as they are done or skipped, in the order of the videos."""
+        known = self._manifest.rows
+        return [known[found.name] for found in self.videos if found.name in known]
 
     @property
-    def wanted_space(self) -> str:
-        """The space that the user asks for, or that of the earlier run; UsageError if they differ."""
-        asked = space_named(self.space)
-        space = asked if self.earlier is None else self.earlier.space
-        if asked not in (AUTO, space):
-            raise UsageError(f"the earlier run was by {space}; leave out --space, or label the video again")
-        return space
+    def elsewhere(self) -> Sequence[str]:
+        """Names of the videos that other machines are at work on."""
+        return sorted(self._elsewhere)
 
-    @property
-    def wanted_span(self) -> Span | None:
-        """The frames that the user asks for, or those of the earlier run; UsageError if they differ."""
-        if self.earlier is None:
-            return self.span
-        own = span_of(self.earlier)
-        if self.span not in (None, own):
-            raise UsageError(
-                f"the earlier run took --start {own.start}, {'no --end' if own.end is None else f'--end {own.end}'}, "
-                f"--stride {own.stride}; leave these options out, or label the video again"
-            )
+    def run(self, executor: Executor) -> list[Row]:
+        """Label the videos that are not done yet; returns the rows of those that this run labelled or skipped."""
+        n_before = len(self._manifest.history)
+        with Claims(self._folder, self._run, self._settings.patience) as claims:
+            self._look(executor)
+            outlooks = [video.looked.outlook for video in self._todo]
+            weights = [video.found.priority for video in self._todo]
+            self._allotment = Allotment([own for own in outlooks if own is not None], weights, self._limits)
+            self._waiting.extend(self._allotment.order())
+            while self._waiting or self._doing:
+                if self._stopped():
+                    claims.stop_file.touch()
+                    self._waiting.clear()
+                while self._waiting and executor.n_idle:
+                    self._begin(self._waiting.popleft(), executor, claims)
+                self._show(self._status())
+                for outcome in executor.wait(self._settings.poll_s):
+                    self._end(outcome, claims)
+                self._end_hanging(executor, claims)
+        if not self._stopped() and not self._elsewhere:
+            self._add(Row("", ENDED))
+        own = [row for row in self._manifest.history[n_before:] if row.run == self._run and row.state != ENDED]
+        self._show(self._status())
         return own
 
-    def tasks(self) -> list[Task]:
-        """The videos to label with their folders; an error if something cannot be read, written or resumed."""
-        if self.resume is not None and self.replay is not None:
-            raise UsageError("--resume and --replay cannot be combined; give one of them")
-        usual = Path("labelled" if self.replay is None else "replayed")
-        tasks = find_videos(self.videos, self.output or self.resume or usual, self.wanted_span)
-        if self.earlier is not None:
-            if len(tasks) > 1:
-                raise UsageError(f"--resume and --replay take one video. Got {len(tasks)}; give one")
-            self.earlier.video.check(tasks[0].source)
-        for task in tasks:
-            check_place(task.folder, self.budgets if len(self.budgets) > 1 else ())
-        return tasks
+    def check(self) -> None:
+        """Raise VideoError where every video was skipped: there is nothing to show for the job."""
+        rows = self.rows
+        if rows and len(rows) == len(self.videos) and all(row.state == SKIPPED for row in rows):
+            raise VideoError(f"none of {len(rows)} videos can be read; the first: {rows[0].why}")
 
+    # Before
 
-@dataclass(frozen=True, eq=False)
-class Written:
-    """The results of a video, on disk.
+    def _described(self) -> dict[str, Any]:
+        """What has to be the same for a job to be taken up."""
+        order, setup = self._order, self.setup
+        assert order.request is not None
+        span = order.span
+        name = ", ".join(Path(place).stem for place in ([setup.model] if setup.model else setup.networks))
+        return {
+            "model": f"{name} {setup.digest[:12]}",
+            "budget": ",".join(order.budgets),
+            "compute budget": self._terms.compute_s,
+            "target accuracy": order.target,
+            "scope": order.request.scope,
+            "seed": order.request.seed,
+            "space": order.space,
+            "policy": setup.policy,
+            "select": setup.select,
+            "frames": None if span is None else [span.start, span.end, span.stride],
+            "files": ",".join(name for name, is_wanted in vars(order.wanted).items() if is_wanted),
+        }
 
-    Attributes
-    ----------
-    folder : that holds them
-    budgets : names of the budgets
-    ledgers : contents of the ledger files, one for each budget
-    """
+    def _check_places(self) -> None:
+        """Raise OutputError where a folder holds files of others: before the work, and nothing is overwritten."""
+        for found in self.videos:
+            folder = self._folder / found.name
+            if found.name not in self._manifest.rows and folder.is_dir() and not (folder / TRACE).exists():
+                check_place(folder, self._order.folders)
 
-    folder: Path
-    budgets: Sequence[str]
-    ledgers: Sequence[dict[str, Any]]
+    @property
+    def _counts_actions(self) -> bool:
+        """Whether the budget is seconds of descriptors alone, of all videos together."""
+        request = self._order.request
+        assert request is not None
+        return request.scope != "total" and not request.budgets[-1].is_share
 
+    def _left(self) -> Limits:
+        """What is left of the budgets, after what earlier runs of this job have used of them."""
+        assert self._order.request is not None
+        last = self._order.request.budgets[-1]
+        compute_s = math.inf
+        rows = _since_ended(self._manifest.history, {found.name for found in self.videos})
+        if self._counts_actions:
+            return Limits(compute_s=last.amount - sum(row.spent_s or 0.0 for row in rows))
+        if self._terms.compute_s is not None:
+            compute_s = self._terms.compute_s - sum(row.seconds for row in rows)
+        return Limits(math.inf if last.is_share else last.amount - _elapsed_s(rows), compute_s)
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """Labels the videos of orders with one model.
+    def _is_done(self, found: Found) -> bool:
+        row = self._manifest.rows.get(found.name)
+        is_same = row is not None and row.state == DONE and row.stamp == stamp_of(found.path)
+        return is_same and (self._folder / found.name / TRACE).is_file()
 
-    Attributes
-    ----------
-    model : that labels
-    facts : written to the ledgers in addition to their own figures
-    stopped : once it returns True, no more time is spent
-    progress : shows how much is written: (what, number of frames) -> context with a function to call for each frame
-    tell : called with a line on what is being done
-    """
+    def _look(self, executor: Executor) -> None:
+        """Look at all videos that are not done; those that cannot be read are skipped."""
+        todo = [found for found in self.videos if not self._is_done(found)]
+        calls: dict[int, list[Found]] = {}
+        some = max(min(self._settings.look, len(todo) // executor.n_workers), 1)  # every worker gets ready now
+        left = deque(todo[k : k + some] for k in range(0, len(todo), some))
+        n_looked = 0
+        order = self._order_of(None)
+        tries = self._settings.tries * executor.n_workers
+        while left or calls:
+            while left and executor.n_idle and not self._stopped():
+                part = left.popleft()
+                calls[executor.submit(look_at, self.setup, order, [found.path for found in part])] = part
+            if self._stopped():
+                left.clear()
+            self._show(replace(self._status(), looked=n_looked))
+            for outcome in executor.wait(self._settings.poll_s):
+                part = calls.pop(outcome.number)
+                if outcome.answer.is_lost:
+                    tries -= 1
+                    if not tries:
+                        raise BudgetsegError("workers end as soon as they begin; give each more memory, or start fewer")
+                    left.append(part)
+                    continue
+                if outcome.answer.error is not None:
+                    raise outcome.answer.error
+                n_looked += len(part)
+                for found, looked in zip(part, outcome.answer.value, strict=True):
+                    if looked.outlook is None:
+                        self._skip(found, looked.why, looked.stamp)
+                    else:
+                        self._todo.append(_Video(found, looked))
 
-    model: LoadedModel
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    stopped: Callable[[], bool] = lambda: False
-    progress: Progress = lambda *_: nullcontext(lambda _: None)
-    tell: Callable[[str], None] = lambda _: None
+    # One video
 
-    def run(self, order: Order, tasks: Sequence[Task]) -> Iterator[Written]:
-        """Label the videos of an order one after the other; they share its budgets. Once stopped, no other begins."""
-        if order.earlier is not None:
-            assert self.model.mark is not None
-            order.earlier.model.check(self.model.mark)
-        if order.request is None:
-            yield self._replay(order, tasks[0])
+    def _order_of(self, found: Found | None) -> Order:
+        """The order for a video: its folder among the results."""
+        return replace(self._order, output=self._folder / found.name if found else self._folder)
+
+    def _begin(self, k: int, executor: Executor, claims: Claims) -> None:
+        """Label a video, unless another machine does so or has done so."""
+        video = self._todo[k]
+        found = video.found
+        if not claims.take(found.name):
+            self._elsewhere.add(found.name)
+            self._allotment.give_up(k)
             return
-        split = Split(order.request.budgets, [work_of(task.source) for task in tasks])
-        for task in tasks:
-            written = self._label(order, task, replace(order.request, budgets=split.take()))
-            split.spend([ledger["spent_s"] for ledger in written.ledgers])
-            yield written
-            if self.stopped():
-                return
+        self._manifest.follow()
+        if self._is_done(found):
+            claims.give_back(found.name)
+            self._allotment.give_up(k)
+            return
+        now_s = self._clock.now_s()
+        budgets = self._budgets(self._allotment.lease(k, now_s, executor.n_workers))
+        number = executor.submit(
+            label_video, self.setup, self._order_of(found), found.path, budgets, claims.stop_file, self._terms.facts
+        )
+        is_time = not budgets[-1].is_share and budgets[-1].amount < math.inf
+        usual_s = budgets[-1].amount if is_time else math.inf
+        hangs_at_s = now_s + self._settings.hang * usual_s + self._settings.hang_s
+        self._doing[number] = _Running(k, now_s, usual_s if is_time else None, hangs_at_s)
 
-    def _label(self, order: Order, task: Task, request: Request) -> Written:
-        before = order.earlier
-        earlier = None
-        space = self.model.choose(order.wanted_space, needs_regions(None, None, request.scope))
-        if before is not None and order.resume is not None:
-            earlier = _read_earlier(order.resume, before)
-            request = replace(request, window=before.windows[0].n_frames if before.windows else None)
-        with results_folder(task.folder) as part:
-            budgets = " ".join(map(budget_name, request.budgets))
-            self.tell(f"labelling {task.source.name} by {space} within {budgets}")
-            _log.info("labelling %s by %s within %s", task.source.name, space, budgets)
-            if order.target is None:
-                results = self.model.run(task.source, request, space, self.stopped, earlier)
-            else:
-                results = self.model.reach(task.source, request, order.target, self.stopped, self.tell)
-            for name, result in zip(order.budgets, results, strict=True):
-                ledger = result.ledger
-                _log.info("%s: %.3f s spent%s", name, ledger.spent_s, "".join(f"; {note}" for note in ledger.notes))
-            trace = self._trace(order, task, request, results, () if earlier is None else earlier.sources)
-            return self._write(part, order, task, results, trace)
+    def _budgets(self, last_s: float) -> tuple[Budget, ...]:
+        """The budgets of a video: parts of the seconds that it has, like those of the order."""
+        assert self._order.request is not None
+        budgets = self._order.request.budgets
+        if last_s == math.inf:
+            return budgets
+        whole_s = budgets[-1].amount
+        if whole_s == math.inf or budgets[-1].is_share:
+            return (Budget(last_s),)
+        return tuple(Budget(last_s * budget.amount / whole_s) for budget in budgets)
 
-    def _replay(self, order: Order, task: Task) -> Written:
-        trace = order.earlier
-        assert trace is not None
-        with results_folder(task.folder) as part:
-            self.tell(f"replaying {task.source.name}")
-            # Amounts of budgets do not matter: the actions are those of the trace.
-            budgets = tuple(Budget(float(k + 1)) for k in range(len(trace.budgets)))
-            request = Request(budgets, str(trace.settings["scope"]), explain=order.wanted.why)
-            earlier = Earlier(trace.plan, trace.windows, sources=trace.sources)
-            results = self.model.replay(task.source, request, order.wanted_space, earlier, trace.video.n_frames)
-            results = [replace(result, ledger=replace(result.ledger, budget_s=None)) for result in results]
-            return self._write(part, order, task, results, trace)
+    def _end(self, outcome: Outcome, claims: Claims) -> None:
+        """Write down what became of a video whose call is over."""
+        doing = self._doing.pop(outcome.number)
+        video = self._todo[doing.k]
+        used_s = self._clock.now_s() - doing.began_s
+        error = outcome.answer.error
+        if outcome.answer.is_lost:
+            self._lose(doing, used_s, "its worker was lost")
+        elif isinstance(error, OutputError | UsageError):
+            raise error  # it will be the same with all others
+        elif error is not None:
+            why = str(error) if isinstance(error, BudgetsegError) else f"{type(error).__name__}: {error}"
+            _log.warning("%s is skipped: %s", video.found.path, why)
+            self._allotment.give_up(doing.k, used_s)
+            self._skip(video.found, why, video.looked.stamp)
+        else:
+            done: Labelled = outcome.answer.value
+            self._allotment.settle(doing.k, done.spent_s if self._counts_actions else used_s, done.spent_s)
+            self._add(
+                Row(
+                    video.found.name,
+                    DONE,
+                    str(video.found.path),
+                    video.looked.stamp,
+                    seconds=round(done.seconds, 4),
+                    budget_s=doing.budget_s,
+                    spent_s=round(done.spent_s, 4),
+                    expected=done.expected,
+                    is_prior=done.is_prior,
+                    digest=done.digest,
+                    host=done.host,
+                )
+            )
+        claims.give_back(video.found.name)
 
-    def _write(self, part: Path, order: Order, task: Task, results: Sequence[Result], trace: Trace) -> Written:
-        source = task.source
-        runners = self.model.runners(trace.space, source)
-        if order.earlier is not None:
-            for line in inexact(read_choices(order.earlier.settings), runners):
-                for result in results:
-                    result.ledger.note(line)
-        facts = {
-            "video": {"name": source.name, "n_frames": trace.video.n_frames, "size": [source.width, source.height]},
-            "model": {"name": trace.model.name, "digest": trace.model.digest},
-            "resumed": None if order.resume is None else str(order.resume),
-            "replayed": None if order.replay is None else str(order.replay),
-            "space": trace.space,
-            "backends": stored_choices(runners),
-            "stopped": self.stopped(),
-            "loading_s": self.model.loading_s,
-            **self.facts,
-        }
-        with self.progress(f"writing {source.name}", trace.video.n_frames) as advance:
-            ledgers = write_results(part, source, results, trace, facts, order.wanted, advance)
-        _log.info("written to %s", task.folder)
-        return Written(task.folder, order.budgets, ledgers)
+    def _end_hanging(self, executor: Executor, claims: Claims) -> None:
+        """End the workers that take far too long."""
+        now_s = self._clock.now_s()
+        for number, doing in list(self._doing.items()):
+            if now_s > doing.hangs_at_s:
+                executor.cancel(number)
+                del self._doing[number]
+                self._lose(doing, now_s - doing.began_s, "its worker hung")
+                claims.give_back(self._todo[doing.k].found.name)
 
-    def _trace(
-        self, order: Order, task: Task, request: Request, results: Sequence[Result], names: Sequence[str]
-    ) -> Trace:
-        model = self.model
-        last = results[-1]
-        assert model.mark is not None
-        settings = {
-            "budgets": order.budgets,
-            "scope": request.scope,
-            "seed": request.seed,
-            "window": request.window,
-            "policy": model.policy,
-            "select": model.select,
-            "threads": model.threads,
-            "backends": stored_choices(model.runners(last.space, task.source)),
-            "span": [task.source.span.start, task.source.span.end, task.source.span.stride],
-        }
-        sources = tuple(names or model.space_for(last.space, task.source).sources)
-        video = VideoMark.of(task.source, len(last.labels))
-        return Trace(video, model.mark, settings, last.space, sources, last.plan, last.windows)
+    def _lose(self, doing: _Running, used_s: float, why: str) -> None:
+        """Try a video again whose worker is lost, or skip it after some tries."""
+        video = self._todo[doing.k]
+        video.n_lost += 1
+        _log.warning("%s: %s", video.found.path, why)
+        if video.n_lost < self._settings.tries and not self._stopped():
+            self._allotment.put_back(doing.k, used_s)
+            self._waiting.append(doing.k)
+            return
+        self._allotment.give_up(doing.k, used_s)
+        self._skip(video.found, f"{why}, {video.n_lost} times", video.looked.stamp)
+
+    def _skip(self, found: Found, why: str, stamp: str) -> None:
+        self._add(Row(found.name, SKIPPED, str(found.path), stamp, why, host=socket.gethostname()))
+
+    def _add(self, row: Row) -> None:
+        elapsed_s = round(self._clock.now_s(), 3)
+        self._manifest.add(replace(row, run=self._run, at_s=round(date_s(), 3), elapsed_s=elapsed_s))
+
+    def _status(self) -> Status:
+        rows = self.rows
+        known = [row.expected for row in rows if row.state == DONE and row.expected is not None]
+        left_s = self._limits.elapsed_s - self._clock.now_s()
+        return Status(
+            len(self.videos),
+            sum(row.state == DONE for row in rows),
+            sum(row.state == SKIPPED for row in rows),
+            len(self._elsewhere),
+            tuple(self._todo[doing.k].found.name for doing in self._doing.values()),
+            left_s=None if left_s == math.inf else max(left_s, 0.0),
+            expected=sum(known) / len(known) if known else None,
+        )
 
 
-def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
-    """The run in a folder, with what it knew at its end; None if it labelled nothing."""
-    if trace.space != REGIONS:
-        return Earlier(trace.plan, trace.windows, sources=trace.sources) if trace.windows else None
-    windows = [window for window in trace.windows if window.n_places]  # the state has no windows without supervoxels
-    memory = read_state(folder)
-    if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:
-        raise UsageError(f"the state in '{folder}' does not fit its trace; label the video again")
-    return Earlier(trace.plan, windows, memory) if windows else None
+def _since_ended(rows: Sequence[Row], names: Set[str]) -> list[Row]:
+    """Rows of the videos of these names that were written since a run left nothing to do: it is these that cost."""
+    ended = {row.run for row in rows if row.state == ENDED}
+    own = [row for row in rows if row.name in names]
+    last = max((k for k, row in enumerate(own) if row.run in ended), default=-1)
+    return own[last + 1 :]
+
+
+def _elapsed_s(rows: Sequence[Row]) -> float:
+    """Seconds in which runs were at work, by their rows; those of several machines at one time count once."""
+    spans = sorted((row.at_s - row.elapsed_s, row.at_s) for row in rows)
+    total_s, until_s = 0.0, -math.inf
+    for start_s, end_s in spans:
+        total_s += max(end_s - max(start_s, until_s), 0.0)
+        until_s = max(until_s, end_s)
+    return total_s

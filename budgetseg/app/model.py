@@ -120,6 +120,11 @@ class LoadedModel:
         return f"<LoadedModel: {self.model.name}, {len(self.classes)} classes, on {self.threads} of the cores>"
 
     @property
+    def digest(self) -> str:
+        """Identifies the model; empty if nothing is written to disk."""
+        return "" if self.mark is None else self.mark.digest
+
+    @property
     def classes(self) -> Classes:
         """Names and colours of the classes that it predicts."""
         return self.model.classes

@@ -68,7 +68,7 @@ def adapt(
     budgetseg adapt videos/ --network big.onnx --network small.onnx --time 2m -o mine
     budgetseg label drive3.mp4 --model mine --budget 10s -o out
     """  # noqa: D301  # the parser keeps the lines after a real backspace
-    from budgetseg.app.videos import find_videos
+    from budgetseg.app.videos import find_videos, open_counted
     from budgetseg.files import check_writable
     from budgetseg.learning.adapt import AdaptRecipe, adapt_model
     from budgetseg.models.bundle import save_model
@@ -78,7 +78,7 @@ def adapt(
         raise OutputError(f"'{output}' is there already; give another folder with -o")
     check_writable(output)
     own = _model(model, network or [], output.name)
-    sources = [task.source for task in find_videos(videos, output)]
+    sources = [open_counted(found.path) for found in find_videos(videos)]
     with ExitStack() as stages:
 
         def stage(what: str, total: int | None, unit: str) -> Advance:

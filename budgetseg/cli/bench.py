@@ -8,7 +8,7 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
-from budgetseg.cli.options import Model, Space, Threads, cores_for
+from budgetseg.cli.options import Model, Space, Threads, cores_for, parse_budgets
 from budgetseg.errors import UsageError
 
 __all__ = ["bench"]
@@ -235,6 +235,53 @@ def backends(
     with progress("bench backends", len(networks) * len(numbers), "measurements") as advance:
         rows = bench_backends(networks, shown, numbers, advance)
     _print("backends", rows, as_json)
+
+
+@bench.command("batch")
+def batch(
+    data: Data = None,
+    executor: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What labels: local, processes or ray; may be repeated.",
+            show_default="processes",
+            autocompletion=one_of("executor"),
+        ),
+    ] = None,
+    jobs: Annotated[
+        list[int] | None, typer.Option(min=1, help="Videos at a time; may be repeated.", show_default="1 and 2")
+    ] = None,
+    videos: Annotated[int, typer.Option(min=1, help="Number of videos.")] = 16,
+    frames: Annotated[int, typer.Option(min=1, help="Number of frames of each video.")] = 16,
+    budget: Annotated[str, typer.Option(help="Time for each video on average, such as 10s; inf for no bound.")] = "inf",
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.", show_default="auto")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how fast many short videos are labelled by several workers, each on one core.
+
+    The videos are pieces of SUNY's test halves, or rendered streets. Column overhead_share is the share of the workers'
+    time in which they neither label nor write: they start, get ready, look at videos, or wait for work.
+    """
+    from budgetseg.evaluation.bench_batch import Batch, bench_batch
+    from budgetseg.executors.registry import Crew
+
+    (amount,) = parse_budgets(budget)
+    if amount.is_share:
+        raise UsageError(f"budget must be a time or 'inf'. Got '{budget}'; for example 10s")
+    crews = [
+        Crew(name, n, 1, address=address if name == "ray" else None)
+        for name in executor or ["processes"]
+        for n in (jobs or [1, 2])
+        if name != "local" or n == 1
+    ]
+    for crew in crews:
+        _ = crew.name
+    if data is not None and not (data / "suny").is_dir():
+        raise UsageError(f"no suny/ in '{data}'; give the folder that holds it, or leave out --data")
+    place = data or _usual_place("suny")
+    with progress("bench batch", len(crews), "jobs") as advance:
+        rows = bench_batch(place, Batch(videos, frames, amount.amount), crews, advance)
+    _print("batch", rows, as_json)
 
 
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:

@@ -12,6 +12,7 @@ NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
     "clock": lambda: ("cost", "wall"),
     "costs": lambda: ("shared", "unshared"),
     "dataset": lambda: tuple(DATASETS),
+    "executor": lambda: ("auto", "local", "processes", "ray"),
     "space": lambda: ("auto", "frames", "regions"),
     "format": lambda: ("png", "cityscapes", "coco"),
     "model": lambda: tuple(bundled_models()),

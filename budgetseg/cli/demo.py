@@ -9,7 +9,7 @@ import typer
 from budgetseg.cli.console import Rows, print_table, progress, tell
 
 if TYPE_CHECKING:
-    from budgetseg.app.job import Job
+    from budgetseg.app.labeller import Labeller
     from budgetseg.evaluation.demo import DemoRow
 
 __all__ = ["demo"]
@@ -40,7 +40,7 @@ def demo(
     real = None if clip is None else open_counted(clip)  # refused before the work
     tell("rendering a street")
     video, truth = render(seed)
-    rows = label_street(_job("synthetic"), video, truth, output)
+    rows = label_street(_labeller("synthetic"), video, truth, output)
     size = f"{video.shape[2]}×{video.shape[1]}"
     typer.echo(f"{video.name}: {len(video.frames)} rendered frames of {size}, labelled with the model 'synthetic'.\n")
     _print_accuracy(rows)
@@ -48,7 +48,7 @@ def demo(
     ready_s = rows[0].ledger["loading_s"]
     typer.echo(f"Not in the budgets: {ready_s:.1f} s to get ready. The first run on a machine takes longer.\n")
     if real is not None:
-        _print_clip(label_clip(_job("camvid"), real, output), CLIP_MS)
+        _print_clip(label_clip(_labeller("camvid"), real, output), CLIP_MS)
     with progress("report", None) as advance:
         write_report(output, output / "report.html", advance=advance)
     best = rows[-2].budget  # of those that have a bound
@@ -58,13 +58,13 @@ def demo(
         typer.echo("Next: budgetseg label YOUR.mp4 --budget 10s -o out, with the model 'camvid' of road scenes")
 
 
-def _job(model: str) -> "Job":
-    from budgetseg.app.job import Job
+def _labeller(model: str) -> "Labeller":
+    from budgetseg.app.labeller import Labeller
     from budgetseg.app.model import load
     from budgetseg.evaluation.environment import environment
 
     tell(f"getting the model '{model}' ready")
-    return Job(load(model), {"environment": environment()}, progress=progress, tell=tell)
+    return Labeller(load(model), {"environment": environment()}, progress=progress, tell=tell)
 
 
 def _print_accuracy(rows: "Sequence[DemoRow]") -> None:

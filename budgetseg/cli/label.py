@@ -1,7 +1,8 @@
 """`budgetseg label`: every pixel of a video gets a class, within a budget."""
 
+import math
+import re
 import signal
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,15 +11,17 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
+from budgetseg.cli.job import find_job, run_job
 from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
 if TYPE_CHECKING:
-    from budgetseg.app.job import Job, Order, Written
+    from budgetseg.app.job import Terms
+    from budgetseg.app.labeller import Labeller, Order, Task, Written
     from budgetseg.app.model import LoadedModel
-    from budgetseg.app.videos import Task
     from budgetseg.engine.request import Request
+    from budgetseg.executors.registry import Crew
     from budgetseg.video.core import Span
 
 __all__ = ["label"]
@@ -34,7 +37,9 @@ Videos = Annotated[
     list[Path],
     typer.Argument(
         metavar="VIDEO",
-        help="Video files, folders of PNG or JPEG frames (each folder is one video), or folders of videos.",
+        help="Video files, folders of PNG or JPEG frames (each folder is one video), folders that hold videos at any "
+        "depth, patterns such as 'clips/**/*.mp4', '@list.txt' with a path a line, or a CSV file with columns path and "
+        "priority.",
         show_default=False,
     ),
 ]
@@ -140,6 +145,49 @@ Output = Annotated[
     ),
 ]
 
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of videos that are labelled at a time.", show_default="1"),
+]
+ExecutorName = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        help="What labels several videos: 'local', this process; 'processes' of this machine; 'auto': processes if "
+        "--jobs is more than 1; 'ray', the machines of a Ray cluster.",
+        autocompletion=one_of("executor"),
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Ray cluster that labels several videos: 'auto' for the one that this machine is part of, HOST:PORT, or "
+        "ray://HOST:10001 from outside of it.",
+        show_default="auto with --executor ray",
+    ),
+]
+Cpus = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Cores of each worker for several videos; the same as --threads.", show_default="1 in Ray"
+    ),
+]
+Gpus = Annotated[float, typer.Option(min=0, help="GPUs of each worker in a Ray cluster.")]
+ComputeBudget = Annotated[
+    str | None,
+    typer.Option(
+        help="Time of all workers together for several videos, such as 40h; beside --budget or in its place.",
+        show_default=False,
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(help="Label a part of several videos: 3/100 is the third of a hundred parts.", show_default="all"),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Forget what is done of several videos, and label all of them again.")
+]
+
 
 def label(
     videos: Videos,
@@ -164,21 +212,31 @@ def label(
     start: Start = None,
     end: End = None,
     stride: Stride = None,
+    jobs: Jobs = None,
+    executor: ExecutorName = "auto",
+    address: Address = None,
+    cpus: Cpus = None,
+    gpus: Gpus = 0,
+    compute_budget: ComputeBudget = None,
+    shard: Shard = None,
+    overwrite: Overwrite = False,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
     """Label every pixel of a video within a time budget, and account for the time.
 
     Writes labels/*.png (class index and palette), overlay.mp4, ledger.json (where the time went), trace.json (for
-    --replay) and state.npz (for --resume). Several videos share the budget in proportion to their size. Each video and
-    each budget gets its own folder if there are several.
+    --replay) and state.npz (for --resume). Each video and each budget gets its own folder if there are several.
+
+    Several videos share the budget: it goes where it buys most, and bounds the time of the whole job. What became of
+    each is in manifest.jsonl. The same command again takes up what is left. Videos that cannot be read are skipped.
 
     The clock starts after the model is loaded, compiled and timed on this machine. It stops before files are written.
     Ctrl-C ends the spending and still writes complete labels; pressed twice, it ends the program.
 
     The exit status is 0 if all went well, and 2 for bad input. It is 3 if a budget was too short to predict a single
-    frame; then every pixel has one class, whatever the video shows. It is 130 if Ctrl-C ended it, with the labels that
-    there were by then.
+    frame; then every pixel has one class, whatever the video shows. It is 4 if some of several videos were skipped, and
+    130 if Ctrl-C ended it, with the labels that there were by then.
 
     \b
     budgetseg label drive.mp4 --budget 10s -o out
@@ -186,15 +244,17 @@ def label(
     budgetseg label drive.mp4 --budget 20s --resume out
     budgetseg label drive.mp4 --replay out -o again
     budgetseg label drive.mp4 --budget 10s --start 250 --end 500 -o out
-    budgetseg label clips/ --budget 2m --model mymodel --json
+    budgetseg label clips/ --budget 2m --jobs 4 --model mymodel -o out
     budgetseg label drive.mp4 --network big.onnx --network small.onnx --budget 10s
     """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.backends import wanted_of
     from budgetseg.app.expect import check_accuracy
-    from budgetseg.app.job import Job, Order
+    from budgetseg.app.job import Terms
+    from budgetseg.app.labeller import Labeller, Order
     from budgetseg.app.model import load
     from budgetseg.app.output import Wanted
     from budgetseg.app.spaces import AUTO, REGIONS, needs_regions
+    from budgetseg.app.worker import Setup
     from budgetseg.evaluation.environment import environment
 
     networks = network or []
@@ -204,40 +264,53 @@ def label(
         check_accuracy(target_accuracy)
         _check_target(budget, replay, resume)
         budget = MOST
-    request = _request(budget, scope, seed, replay, why)
+    terms = Terms(_seconds_of(compute_budget), overwrite)
+    part = _part(shard)
+    crew = _crew(executor, jobs, cpus or threads, gpus, address)
+    request = _request(budget if terms.compute_s is None else budget or "inf", scope, seed, replay, why)
     wanted = Wanted(npz, why, not no_overlay, not no_png)
     order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
-    tasks = order.tasks()  # all that can be refused is refused before the work
+    # All that can be refused is refused before the work.
+    task = None if order.is_job else _single(order, crew, terms, part)
+    found = find_job(order, part, crew) if order.is_job else []
     tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
     if model is None and not networks:
         networks = _networks_of(order)
     name = None if networks else model or _model_of(order)
     by = wanted_of(backend, precision, order.earlier)
-    loaded = load(name, cores_for(threads), policy, select, ready, networks=networks, tell=say, wanted=by)
+    loaded = load(name, crew.cpus, policy, select, ready, networks=networks, tell=say, wanted=by)
     if target_accuracy is not None:
         order = _aimed(order, loaded, target_accuracy)
     with ended_by_ctrl_c(STOPPING) as stopped:
-        _run(Job(loaded, {"environment": environment()}, stopped, progress, tell), order, tasks, as_json)
+        if task is not None:
+            _run(Labeller(loaded, {"environment": environment()}, stopped, progress, tell), order, task, as_json)
+        else:
+            setup = Setup(name, tuple(networks), crew.cpus, policy, select, ready, by)
+            run_job(
+                order,
+                found,
+                setup,
+                replace(terms, facts={"environment": environment()}),
+                crew,
+                loaded,
+                stopped,
+                as_json,
+            )
 
 
-def _run(job: "Job", order: "Order", tasks: "Sequence[Task]", as_json: bool) -> None:
-    """Label all videos and print their ledgers; exit code 130 after Ctrl-C, 3 where nothing could be predicted."""
-    done: list[Written] = []
-    for written in job.run(order, tasks):
-        if not as_json:
-            if not done:
-                _print_understood(job.model)
-            _print_done(written)
-        done.append(written)
+def _run(labeller: "Labeller", order: "Order", task: "Task", as_json: bool) -> None:
+    """Label a video and print its ledgers; exit code 130 after Ctrl-C, 3 where nothing could be predicted."""
+    written = labeller.run(order, task)
     if as_json:
-        print_json({"ledgers": [ledger for written in done for ledger in written.ledgers]})
-    if len(done) < len(tasks):
-        typer.echo(f"{len(tasks) - len(done)} of {len(tasks)} videos were not started", err=True)
-    are_prior = [_say_prior(written) for written in done]
-    if job.stopped():
+        print_json({"ledgers": list(written.ledgers)})
+    else:
+        _print_understood(labeller.model)
+        _print_done(written)
+    is_prior = _say_prior(written)
+    if labeller.stopped():
         raise typer.Exit(128 + signal.SIGINT)
-    if any(are_prior):
+    if is_prior:
         raise typer.Exit(PRIOR_ONLY)
 
 
@@ -254,6 +327,52 @@ def _say_prior(done: "Written") -> bool:
             err=True,
         )
     return bool(priors)
+
+
+def _single(order: "Order", crew: "Crew", terms: "Terms", part: tuple[int, int] | None) -> "Task":
+    """The one video of an order; UsageError where options are for several."""
+    given = {
+        "--jobs": crew.jobs,
+        "--executor": crew.executor != "auto",
+        "--address": crew.address,
+        "--gpus": crew.gpus,
+        "--compute-budget": terms.compute_s,
+        "--shard": part,
+        "--overwrite": terms.overwrite,
+    }
+    names = [name for name, value in given.items() if value]
+    if names:
+        raise UsageError(f"{names[0]} is for several videos; leave it out, or give a folder, a pattern or a list")
+    return order.task()
+
+
+def _crew(executor: str, jobs: int | None, cpus: int | None, gpus: float, address: str | None) -> "Crew":
+    """Who does the work; workers share the cores of this machine, and have one each elsewhere."""
+    from budgetseg.executors.registry import Crew
+
+    is_ray = executor == "ray" or address is not None
+    usual = 1 if is_ray else max(cores_for(None) // (jobs or 1), 1)
+    return Crew(executor, jobs, cpus or usual, gpus, address)
+
+
+def _seconds_of(text: str | None) -> float | None:
+    """The seconds of --compute-budget."""
+    if text is None:
+        return None
+    budgets = parse_budgets(text)
+    if len(budgets) > 1 or budgets[0].is_share or budgets[0].amount == math.inf:
+        raise UsageError(f"--compute-budget must be a time. Got '{text}'; for example 40h")
+    return budgets[0].amount
+
+
+def _part(text: str | None) -> tuple[int, int] | None:
+    """The part of --shard, and how many there are."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--shard must be a part and the number of parts. Got '{text}'; for example 3/100")
+    return int(match[1]), int(match[2])
 
 
 def _span(start: int | None, end: int | None, stride: int | None) -> "Span | None":

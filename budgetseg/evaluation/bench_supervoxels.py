@@ -14,7 +14,7 @@ from pathlib import Path
 from budgetseg.datasets import open_dataset
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.clips import CamvidDense, Plain, Street, SunyVideo
-from budgetseg.processes import process_pool
+from budgetseg.processes import in_processes
 from budgetseg.timing.clock import process_s
 from budgetseg.types import UInt8
 
@@ -82,8 +82,8 @@ def bench_supervoxels(
 
 
 def _in_own_process(case: Case, tier: str, repeats: int) -> list[Row]:
-    with process_pool(1) as pool:
-        return pool.submit(_measure_case, case, tier, repeats).result()
+    (rows,) = in_processes(_measure_case, [(case, tier, repeats)], 1, lambda _: None)
+    return rows
 
 
 def _measure_case(case: Case, tier: str, repeats: int) -> list[Row]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from budgetseg.app.job import Job, Order, Written
+from budgetseg.app.labeller import Labeller, Order, Written
 from budgetseg.app.output import Wanted
 from budgetseg.app.spaces import REGIONS
 from budgetseg.engine.request import Request
@@ -39,13 +39,13 @@ class DemoRow:
 
 
 def label_street(
-    job: Job, video: Video, truth: Labelling, folder: Path, shares: tuple[float, ...] = (0.12, 0.35, 0.8)
+    labeller: Labeller, video: Video, truth: Labelling, folder: Path, shares: tuple[float, ...] = (0.12, 0.35, 0.8)
 ) -> list[DemoRow]:
     """Label a street. Returns a row for each budget in rising order, and last one without a bound.
 
     Parameters
     ----------
-    job : labels
+    labeller : labels
     video : the street
     truth : its true classes
     folder : that the street, its true classes and the results are written to
@@ -55,13 +55,13 @@ def label_street(
     street = folder / "street.mp4"
     write_overlay(street, video)
     write_overlay(folder / "truth.mp4", video, truth)
-    job.tell("labelling the street without a bound")
-    runs = [job.model.label(street, math.inf, space=REGIONS) for _ in range(2)]  # the first may find cold memory
+    labeller.tell("labelling the street without a bound")
+    runs = [labeller.model.label(street, math.inf, space=REGIONS) for _ in range(2)]  # the first may find cold memory
     whole = min(runs, key=lambda run: run.ledger.spent_s)
-    job.tell("labelling it at three budgets")
+    labeller.tell("labelling it at three budgets")
     request = Request(_budgets(whole.ledger, shares))
     order = Order([street], request, output=folder / "street", wanted=Wanted(why=True), space=REGIONS)
-    done = _run(job, order)
+    done = _run(labeller, order)
     rows = []
     for budget, ledger in zip(done.budgets, done.ledgers, strict=True):
         labels = read_label_pngs(done.folder / budget / "labels")
@@ -81,12 +81,11 @@ def _accuracy(truth: Labelling, labels: UInt8) -> Accuracy:
     return accuracy_of(confusion_of_pixels(truth.labels, labels, len(truth.classes)))
 
 
-def label_clip(job: Job, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
+def label_clip(labeller: Labeller, clip: VideoSource, folder: Path) -> Mapping[str, Any]:
     """Label a video within `CLIP_MS` per frame, into a folder of its own. Returns the contents of its ledger."""
     budget = Budget(CLIP_MS * clip.count() / 1e3)
-    return _run(job, Order([clip.clip.path], Request((budget,)), output=folder / "your-clip")).ledgers[-1]
+    return _run(labeller, Order([clip.clip.path], Request((budget,)), output=folder / "your-clip")).ledgers[-1]
 
 
-def _run(job: Job, order: Order) -> Written:
-    (written,) = job.run(order, order.tasks())
-    return written
+def _run(labeller: Labeller, order: Order) -> Written:
+    return labeller.run(order, order.task())

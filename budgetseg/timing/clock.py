@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
 
-__all__ = ["Clock", "CostClock", "ManualClock", "WallClock", "process_s", "thread_s"]
+__all__ = ["Clock", "CostClock", "ManualClock", "WallClock", "date_s", "process_s", "thread_s"]
 
 
 class Clock(ABC):
@@ -124,6 +124,11 @@ class ManualClock(Clock):
 def thread_s() -> float:
     """CPU seconds of the calling thread, which do not depend on other programs."""
     return time.thread_time()
+
+
+def date_s() -> float:
+    """The date, in seconds since 1970: for what people and other machines read. No run counts by it."""
+    return time.time()
 
 
 def process_s() -> float:

@@ -1,6 +1,6 @@
 """Frames of a video file, decoded by libav on demand, upright, with exact numbers."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +17,7 @@ from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
 from budgetseg.errors import VideoError
+from budgetseg.types import UInt8
 from budgetseg.video.core import Frame, Span
 from budgetseg.video.cut import missing_bytes
 from budgetseg.video.libav import (
@@ -135,6 +136,26 @@ class Container:
         certain = marks if is_all else marks[:-_REORDER]  # all frames shown before these are among the packets read
         keys = {mark.pts for mark in certain if mark.is_key and mark.is_shown}
         return {number: pts for number, pts in enumerate(times) if pts in keys}
+
+    def pairs(self, places: Sequence[float], stride: int) -> Iterator[tuple[UInt8, UInt8]]:
+        """Pairs of frames (H, W, 3) that are `stride` from each other, near places of the file, 0 to 1.
+
+        The first of a pair is the frame that decodes without others before its place; where that cannot be found, or
+        is damaged, there is no pair. Every two pairs are of different frames.
+        """
+        reformatter = VideoReformatter()
+        seen: set[int | None] = set()
+        with opened(self.path) as (container, stream):
+            stream.codec_context.thread_count = 1  # more would decode frames that nobody needs
+            for place in places:
+                with suppress(FFmpegError, DamagedError):
+                    if self.duration_s and self.first_pts is not None and stream.time_base:
+                        to_s = place * self.duration_s
+                        container.seek(self.first_pts + int(to_s / stream.time_base), stream=stream)
+                    frames = list(islice(decoded(container, stream), stride + 1))
+                    if len(frames) > stride and frames[0].pts not in seen:
+                        seen.add(frames[0].pts)
+                        yield upright_rgb(frames[0], reformatter), upright_rgb(frames[-1], reformatter)
 
     def pick_alone(self, times: Mapping[int, int]) -> Iterator[Frame]:
         """Frames with these numbers and timestamps, some of those from `alone`; no others are decoded.

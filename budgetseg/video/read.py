@@ -124,6 +124,19 @@ class VideoSource:
         for frame in self.clip.pick_alone({first + number * step: pts for number, pts in times.items()}):
             yield (frame.index - first) // step, Frame(frame.index, frame.time_s, fitted(frame.pixels, self.size))
 
+    def pairs(self, n: int) -> Iterator[tuple[UInt8, UInt8]]:
+        """At most n pairs of neighbouring frames (H, W, 3), spread about evenly; few others are decoded."""
+        n_frames = self.count()
+        firsts = sorted({int((k + 0.5) / n * (n_frames - 1)) for k in range(n)}) if n_frames > 1 else []
+        if isinstance(self.clip, Container):
+            starts = [self.span.start + first * self.span.stride for first in firsts]
+            found = self.clip.pairs([start / max(self.clip.count(), 1) for start in starts], self.span.stride)
+            yield from ((fitted(a, self.size), fitted(b, self.size)) for a, b in found)
+            return
+        for first in firsts:
+            a, b = self.pick([first, first + 1])
+            yield a.pixels, b.pixels
+
     def read(self) -> Video:
         """All frames in memory; VideoError if there is none."""
         frames = np.empty((self._guess(), self.height, self.width, 3), np.uint8)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from budgetseg.app.job import Job
+from budgetseg.app.labeller import Labeller
 from budgetseg.app.model import load
 from budgetseg.cli.demo import SEED
 from budgetseg.datasets.synthetic import render
@@ -20,7 +20,7 @@ OPACITY = 0.7
 def draw(work: Path) -> Figure:
     """A frame, its labels at every budget of the demo with the accuracy in all frames, and its true classes."""
     video, truth = render(SEED)
-    *rows, _ = label_street(Job(load("synthetic")), video, truth, work)
+    *rows, _ = label_street(Labeller(load("synthetic")), video, truth, work)
     frame, colours = video.frames[FRAME], truth.classes.colours
     figure, panels = strip(2 + len(rows))
     show(panels[0], frame, "a frame")

@@ -9,7 +9,7 @@ import pytest
 
 from budgetseg.app import backends as module
 from budgetseg.app.backends import Backends, inexact, read_choices, stored_choices, wanted_of
-from budgetseg.app.job import Job, Order
+from budgetseg.app.labeller import Labeller, Order
 from budgetseg.app.model import LoadedModel, load
 from budgetseg.descriptors.colour import Colour
 from budgetseg.descriptors.network_output import NetworkDescriptor
@@ -221,7 +221,7 @@ def label(net: Path, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         order = Order([street], request, resume, replay, output=tmp_path / folder)
         wanted = wanted_of(backend, precision, order.earlier)
         model: LoadedModel = load(networks=[net], threads=1, wanted=wanted)
-        (written,) = Job(model).run(order, order.tasks())
+        written = Labeller(model).run(order, order.task())
         return dict(written.ledgers[0])
 
     return label

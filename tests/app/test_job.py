@@ -1,503 +1,322 @@
-"""Videos become folders of results, which can be gone on from and done again."""
+"""Jobs of many videos: nothing is lost, nothing is done twice, and bad videos do not stop good ones."""
 
+import errno
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
 import pytest
 
-from budgetseg.app import job as module
-from budgetseg.app.job import Job, Order, Written
-from budgetseg.app.model import ALL, LoadedModel
+from budgetseg.app import trace, worker
+from budgetseg.app.claims import Claims
+from budgetseg.app.job import JobSettings, Status, Terms
+from budgetseg.app.manifest import MANIFEST, Row
 from budgetseg.app.output import Wanted
-from budgetseg.app.trace import read_trace
-from budgetseg.engine.request import Request
-from budgetseg.engine.result import Result
-from budgetseg.errors import BudgetsegError, UsageError
-from budgetseg.policy.features import n_features
-from budgetseg.policy.learned import METHOD, Expected, LearnedPolicy
-from budgetseg.policy.linear import LinearPolicy
-from budgetseg.spaces.frames.evidence import FrameEvidence
-from budgetseg.types import Budget, UInt8
-from budgetseg.video import VideoSource, open_video, read_image, read_label_pngs
-from tests.app.simulated import load_simulated
-from tests.app.streets import N_FRAMES, SIZE, write_model, write_street
-from tests.spaces.frames.calibrations import calibration
+from budgetseg.errors import BudgetsegError, OutputError, UsageError, VideoError
+from budgetseg.processes import Answer
+from budgetseg.timing.clock import ManualClock
+from budgetseg.types import Budget
+from budgetseg.video import read_label_pngs
+from tests.app.jobs import Playing, carry_out, job_of, order_of
+from tests.app.streets import write_seeing_model, write_street
 
-Carry = Callable[..., list[Written]]
-SHAPE = (N_FRAMES, SIZE[1], SIZE[0])
-SOME = {"regions": (0.1, 0.5), "frames": (0.2, 0.6)}
-"""Shares of what everything costs."""
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("onnx")
+    return write_seeing_model(tmp_path_factory.mktemp("models") / "seeing")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short, a middle and a long street."""
+    folder = tmp_path_factory.mktemp("made")
+    for name, n_frames in (("long", 12), ("middle", 8), ("short", 4)):
+        write_street(folder / f"{name}.mp4", n_frames)
+    return folder
 
 
 @pytest.fixture
-def written(loaded: LoadedModel) -> Carry:
-    """Carry out an order by regions, with shares of all descriptors."""
-
-    def written(*videos: Path, shares: tuple[float, ...] = (0.3,), **options: Any) -> list[Written]:
-        budgets = tuple(Budget(share, is_share=True) for share in shares)
-        request = None if "replay" in options else Request(budgets, "descriptors")
-        return carry_out(loaded, *videos, request=request, **options)
-
-    return written
+def videos(made: Path, tmp_path: Path) -> Path:
+    """Three streets that a test may change."""
+    shutil.copytree(made, tmp_path / "videos")
+    return tmp_path / "videos"
 
 
-@pytest.fixture(params=["frames", "regions"])
-def model(request: pytest.FixtureRequest) -> LoadedModel:
-    """One of each space."""
-    found: LoadedModel = request.getfixturevalue("seeing" if request.param == "frames" else "loaded")
-    return found
+def states(rows: list[Row]) -> dict[str, str]:
+    return {row.name: row.state for row in rows}
 
 
-def carry_out(model: LoadedModel, *videos: Path, request: Request | None, **options: Any) -> list[Written]:
-    order = Order(videos, request, **options)
-    return list(Job(model).run(order, order.tasks()))
+def labelled(calls: list[tuple[str, tuple[Any, ...]]]) -> list[str]:
+    """Names of the videos that workers were asked to label."""
+    return [args[2].stem for name, args in calls if name == "label_video"]
 
 
-def shares(model: LoadedModel, n: int = 2, explain: bool = False) -> Request:
-    """Budgets of a model's own space."""
-    name = model.choose()
-    budgets = tuple(Budget(share, is_share=True) for share in SOME[name][-n:])
-    return Request(budgets, "descriptors" if name == "regions" else "total", explain=explain)
+def test_every_video_has_a_folder_and_a_row_and_a_rerun_does_nothing(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    rows = carry_out(order, model)
+    assert states(rows) == {"long": "done", "middle": "done", "short": "done"}
+    assert sorted(path.name for path in order.folder.iterdir()) == ["long", MANIFEST, "middle", "short"]
+    assert len(read_label_pngs(order.folder / "short" / "labels")) == 4
+    assert all(len(row.digest) == 64 for row in rows)
+    executor = Playing(lambda *_: True)
+    again = job_of(order, model)
+    assert again.run(executor) == []
+    assert executor.calls == []
+    assert states(again.rows) == states(rows)
 
 
-def ledger(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "ledger.json").read_text())
-    return found
-
-
-def labels(folder: Path) -> UInt8:
-    return read_label_pngs(folder / "labels")
-
-
-def n_actions(folder: Path) -> int:
-    return sum(int(entry["count"]) for entry in ledger(folder)["sources"].values())
-
-
-# Files
-
-
-def test_all_files_are_there_and_agree(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    out, wanted = tmp_path / "out", Wanted(npz=True, why=True)
-    (done,) = carry_out(model, street, request=shares(model, 1, explain=True), output=out, wanted=wanted)
-    assert sorted(path.name for path in out.iterdir()) == [
-        "labels",
-        "labels.npz",
-        "ledger.json",
-        "overlay.mp4",
-        "state.npz",
-        "trace.json",
-        "why.npz",
-        "why.png",
-    ]
-    assert labels(out).shape == SHAPE
-    with np.load(out / "labels.npz") as stored:
-        assert np.array_equal(stored["labels"], labels(out))
-    assert open_video(out / "overlay.mp4").read().shape == labels(out).shape
-    assert open_video(out / "overlay.mp4").rate == pytest.approx(25)
-    assert done.ledgers == [ledger(out)]
-    trace = read_trace(out)
-    assert len(trace.windows[0].events) == n_actions(out)
-    assert sorted(trace.files) == sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
-
-
-def test_the_ledger_names_space_stages_sources_video_and_model(
-    model: LoadedModel, street: Path, tmp_path: Path
+def test_a_video_that_has_changed_or_lost_its_results_is_labelled_again(
+    model: Path, videos: Path, tmp_path: Path
 ) -> None:
-    carry_out(model, street, request=shares(model, 1), output=tmp_path / "out")
-    found, space = ledger(tmp_path / "out"), model.choose()
-    assert list(found) == [
-        "budget_s",
-        "scope",
-        "spent_s",
-        "stages",
-        "sources",
-        "decisions",
-        "cache_hits",
-        "cache_misses",
-        "work_left",
-        "next_s",
-        "notes",
-        "overrun_s",
-        "prior_only",
-        "expected",
-        "class_shares",
-        "video",
-        "model",
-        "resumed",
-        "replayed",
-        "space",
-        "backends",
-        "stopped",
-        "loading_s",
-        "writing_s",
-    ]
-    assert found["space"] == read_trace(tmp_path / "out").space == space
-    loop, sources = {"frames": ("networks", ["dcnn"]), "regions": ("descriptors", ["colour", "hog"])}[space]
-    assert {"decode", "pixels", "release", loop} <= set(found["stages"])
-    assert sorted(found["sources"]) == sources
-    for entry in (*found["stages"].values(), *found["sources"].values()):
-        assert list(entry) == ["planned_s", "spent_s", "count"]
-    assert found["stages"][loop]["spent_s"] == pytest.approx(sum(own["spent_s"] for own in found["sources"].values()))
-    assert found["video"] == {"name": "street", "n_frames": N_FRAMES, "size": list(SIZE)}
-    assert (found["resumed"], found["replayed"], found["stopped"]) == (None, None, False)
+    order = order_of([videos], tmp_path / "out")
+    carry_out(order, model)
+    write_street(videos / "short.mp4", 5)
+    shutil.rmtree(order.folder / "long")
+    assert states(carry_out(order, model)) == {"long": "done", "short": "done"}
+    assert len(read_label_pngs(order.folder / "short" / "labels")) == 5
 
 
-def test_why_of_whole_frames_has_key_frame_network_distance_and_confidence(
-    seeing: LoadedModel, street: Path, tmp_path: Path
+def test_broken_videos_are_skipped_and_tried_again_by_the_next_run(model: Path, videos: Path, tmp_path: Path) -> None:
+    good = (videos / "middle.mp4").read_bytes()
+    (videos / "middle.mp4").write_text("no video\n" * 50)
+    (videos / "empty.mp4").touch()
+    order = order_of([videos, tmp_path / "gone.mp4"], tmp_path / "out")
+    job = job_of(order, model)
+    executor = Playing(lambda *_: True)
+    rows = job.run(executor)
+    assert states(rows) == {
+        "long": "done",
+        "short": "done",
+        "middle": "skipped",
+        "empty": "skipped",
+        "gone": "skipped",
+    }
+    why = {row.name: row.why for row in rows if row.state == "skipped"}
+    assert "cannot be read as a video" in why["middle"]
+    assert "is empty; copy or export it again" in why["empty"]
+    assert "there is no video at" in why["gone"]
+    assert sorted(labelled(executor.calls)) == ["long", "short"]
+    job.check()
+    (videos / "middle.mp4").write_bytes(good)
+    assert states(carry_out(order, model))["middle"] == "done"
+
+
+def test_a_job_of_broken_videos_alone_is_an_error(model: Path, videos: Path, tmp_path: Path) -> None:
+    for path in videos.iterdir():
+        path.write_text("no video\n" * 50)
+    job = job_of(order_of([videos], tmp_path / "out"), model)
+    job.run(Playing(lambda *_: True))
+    with pytest.raises(VideoError, match=r"none of 3 videos can be read; the first: .*long.mp4"):
+        job.check()
+
+
+def test_a_video_whose_labelling_fails_is_skipped(model: Path, videos: Path, tmp_path: Path) -> None:
+    def play(name: str, args: tuple[Any, ...]) -> Answer | bool:
+        is_bad = name == "label_video" and args[2].stem == "long"
+        return Answer(error=ValueError("odd")) if is_bad else True
+
+    rows = carry_out(order_of([videos], tmp_path / "out"), model, Playing(play))
+    assert {row.name: row.why for row in rows} == {"long": "ValueError: odd", "middle": "", "short": ""}
+
+
+def test_another_job_is_refused_and_replaced_on_demand(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    carry_out(order, model)
+    before = (order.folder / MANIFEST).read_bytes()
+    other = order_of([videos], tmp_path / "out", Budget(0.25, is_share=True))
+    with pytest.raises(OutputError, match=r"other settings \(budget 50%, not 25%\); choose .* or add --overwrite"):
+        job_of(other, model)
+    assert (order.folder / MANIFEST).read_bytes() == before
+    assert len(carry_out(other, model, terms=Terms(overwrite=True))) == 3
+    assert carry_out(other, model) == []
+
+
+def test_a_folder_of_others_is_refused_before_the_work(model: Path, videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "long" / "labels").mkdir(parents=True)
+    with pytest.raises(OutputError, match="holds 'labels', which is not of a complete earlier run"):
+        job_of(order_of([videos], tmp_path / "out"), model)
+
+
+def test_a_single_video_is_not_written_over_a_job(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    carry_out(order, model)
+    with pytest.raises(OutputError, match="holds a job of several videos; choose another folder"):
+        order_of([videos / "long.mp4"], tmp_path / "out").task()
+
+
+def test_a_worker_that_is_lost_is_replaced_and_its_video_tried_again(model: Path, videos: Path, tmp_path: Path) -> None:
+    lost = iter(["long", "long"])
+
+    def play(name: str, args: tuple[Any, ...]) -> Answer | bool:
+        is_lost = name == "label_video" and args[2].stem == "long" and next(lost, None) is not None
+        return Answer(is_lost=True) if is_lost else True
+
+    executor = Playing(play)
+    rows = carry_out(order_of([videos], tmp_path / "out"), model, executor)
+    assert set(states(rows).values()) == {"done"}
+    assert labelled(executor.calls).count("long") == 3
+
+
+def test_a_video_that_ends_its_worker_every_time_is_skipped(model: Path, videos: Path, tmp_path: Path) -> None:
+    def play(name: str, args: tuple[Any, ...]) -> Answer | bool:
+        return Answer(is_lost=True) if name == "label_video" and args[2].stem == "long" else True
+
+    rows = carry_out(order_of([videos], tmp_path / "out"), model, Playing(play))
+    assert {row.name: row.why for row in rows}["long"] == "its worker was lost, 3 times"
+    assert states(rows)["short"] == "done"
+
+
+def test_workers_that_never_begin_are_an_error(model: Path, videos: Path, tmp_path: Path) -> None:
+    with pytest.raises(BudgetsegError, match="workers end as soon as they begin"):
+        carry_out(order_of([videos], tmp_path / "out"), model, Playing(lambda *_: Answer(is_lost=True)))
+
+
+def test_a_worker_that_hangs_is_ended(model: Path, videos: Path, tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    def play(name: str, args: tuple[Any, ...]) -> Answer | bool:
+        return name != "label_video" or args[2].stem != "long"
+
+    executor = Playing(play, clock=clock)
+    settings = JobSettings(tries=2, hang=2.0, hang_s=10.0, poll_s=1.0)
+    order = order_of([videos], tmp_path / "out", Budget(30.0))
+    rows = carry_out(order, model, executor, settings=settings, clock=clock)
+    assert {row.name: row.why for row in rows}["long"] == "its worker hung, 2 times"
+    assert len(executor.cancelled) == 2
+    assert [states(rows)[name] for name in ("middle", "short")] == ["done", "done"]
+
+
+def test_what_other_machines_work_on_is_left_to_them(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    with Claims(order.folder, "other") as others:
+        assert others.take("long")
+        job = job_of(order, model)
+        assert sorted(states(job.run(Playing(lambda *_: True)))) == ["middle", "short"]
+        assert job.elsewhere == ["long"]
+    assert list(states(carry_out(order, model))) == ["long"]
+
+
+def test_what_another_machine_has_done_meanwhile_is_not_done_again(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    others: list[str] = []
+
+    def play(name: str, args: tuple[Any, ...]) -> Answer | bool:
+        if name == "label_video" and not others:
+            others.append(args[2].stem)
+            rest = [path for path in videos.iterdir() if path.stem != args[2].stem]
+            carry_out(order_of([videos], tmp_path / "out"), model)  # all but the one that is claimed
+            assert len(rest) == 2
+        return True
+
+    executor = Playing(play)
+    carry_out(order, model, executor)
+    assert labelled(executor.calls) == others
+
+
+def test_a_stop_ends_the_job_and_the_rerun_takes_it_up(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    executor = Playing(lambda *_: True)
+    job = job_of(order, model, stopped=lambda: bool(labelled(executor.calls)))
+    assert len(job.run(executor)) == 1
+    assert not (order.folder / ".claims").exists()
+    assert len(carry_out(order, model)) == 2
+
+
+def test_a_full_disk_is_one_line_and_the_rerun_takes_it_up(
+    model: Path, videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = replace(shares(seeing, explain=True), window=7)
-    carry_out(seeing, street, request=request, output=tmp_path / "out", wanted=Wanted(why=True))
-    with np.load(tmp_path / "out" / "why.npz") as why:
-        names = ("first_frame", "key_frame", "network", "distance", "confidence")
-        assert set(why.files) == {"classes", "networks", *(f"{k}/{name}" for k in range(2) for name in names)}
-        assert why["networks"].tolist() == ["dcnn"]
-        assert why["1/key_frame"].min() >= int(why["1/first_frame"]) > 0
-    assert read_image(tmp_path / "out" / "why.png").size
-    assert ledger(tmp_path / "out" / "60%")["space"] == "frames"
+    order = order_of([videos], tmp_path / "out")
+    write = trace.write_trace
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("budgetseg.app.output.write_trace", full)
+    with pytest.raises(OutputError, match="No space left on device; free some space"):
+        carry_out(order, model)
+    assert sorted(path.name for path in order.folder.iterdir()) == [MANIFEST]
+    monkeypatch.setattr("budgetseg.app.output.write_trace", write)
+    assert len(carry_out(order, model)) == 3
 
 
-def test_label_files_are_named_after_images(written: Carry, tmp_path: Path) -> None:
-    frames = tmp_path / "frames"
-    frames.mkdir()
-    for name in ("left-2", "left-10"):
-        cv2.imwrite(str(frames / f"{name}.jpg"), np.full((48, 64, 3), 99, np.uint8))
-    written(frames, output=tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out" / "labels").glob("*.png")) == ["left-10.png", "left-2.png"]
-
-
-def test_every_budget_gets_a_folder_and_more_is_done_in_later_ones(
-    model: LoadedModel, street: Path, tmp_path: Path
+def test_a_worker_of_another_version_refuses(
+    model: Path, videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "out"
-    (done,) = carry_out(model, street, request=shares(model), output=out)
-    few, more = done.budgets
-    assert sorted(path.name for path in out.iterdir()) == [few, more, "state.npz", "trace.json"]
-    assert 0 < n_actions(out / few) < n_actions(out / more)
-    for name in done.budgets:
-        assert sorted(path.name for path in (out / name).iterdir()) == ["labels", "ledger.json", "overlay.mp4"]
-    assert not np.array_equal(labels(out / few), labels(out / more))
-
-
-def test_confidence_of_whole_frames_is_kept_at_every_budget(seeing: LoadedModel, street: Path, tmp_path: Path) -> None:
-    request = Request((Budget(1e-6), Budget(0.1)), window=7)
-    carry_out(seeing, street, request=request, output=tmp_path / "out")
-    results = seeing.run(street, request, "frames")
-    with np.load(tmp_path / "out" / "state.npz") as state:
-        for k, own in enumerate(results[-1].evidence):
-            assert isinstance(own, FrameEvidence)
-            nothing, something = state[f"{k}/confidence"]
-            assert (nothing == int(255 * results[-1].least)).all()
-            assert np.array_equal(something, own.cells)
-
-
-def test_a_real_clip_is_labelled_and_done_again(data_root: Path, tmp_path: Path) -> None:
-    model = load_simulated(write_model(tmp_path / "model", ("colour", "hog", "hof")))
-    clip = data_root / "clips" / "carphone_pristine.mp4"
-    (done,) = carry_out(model, clip, request=Request((Budget(1),)), output=tmp_path / "out")
-    assert labels(tmp_path / "out").shape == (120, 144, 176)
-    assert 0 < done.ledgers[0]["spent_s"] <= 1
-    carry_out(model, clip, request=None, replay=tmp_path / "out", output=tmp_path / "again")
-    assert np.array_equal(labels(tmp_path / "out"), labels(tmp_path / "again"))
-
-
-# Going on
-
-
-def test_a_run_goes_on_instead_of_starting_again(
-    written: Carry, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-    written(street, output=out)
-    first = n_actions(out)
-    monkeypatch.setattr("budgetseg.spaces.regions.state.Segmenter", None)  # the supervoxels are there already
-    written(street, shares=(math.inf,), resume=out)
-    trace = read_trace(out)
-    pairs = [(event.place, event.source) for event in trace.windows[0].events]
-    assert first > 0
-    assert len(pairs) == len(set(pairs)) == first + n_actions(out) == 2 * 25 * N_FRAMES
-    assert ledger(out)["resumed"] == str(out)
-
-
-def test_going_on_leads_to_what_one_run_would_have_found(written: Carry, street: Path, tmp_path: Path) -> None:
-    written(street, output=tmp_path / "some")
-    written(street, shares=(math.inf,), resume=tmp_path / "some", output=tmp_path / "rest")
-    written(street, shares=(math.inf,), output=tmp_path / "all")
-    assert np.array_equal(labels(tmp_path / "rest"), labels(tmp_path / "all"))
-    assert not np.array_equal(labels(tmp_path / "some"), labels(tmp_path / "all"))
-
-
-def test_whole_frames_that_were_asked_about_are_asked_again_beside_the_budget(
-    seeing: LoadedModel, street: Path, tmp_path: Path
-) -> None:
-    carry_out(seeing, street, request=shares(seeing, 1), output=tmp_path / "some")
-    request = Request((Budget(math.inf),))
-    carry_out(seeing, street, request=request, resume=tmp_path / "some", output=tmp_path / "rest")
-    found = ledger(tmp_path / "rest")
-    assert found["notes"] == ["actions of the earlier run were repeated, outside the budget"]
-    assert n_actions(tmp_path / "rest") == N_FRAMES - n_actions(tmp_path / "some")
-    carry_out(seeing, street, request=request, output=tmp_path / "all")
-    assert np.array_equal(labels(tmp_path / "rest"), labels(tmp_path / "all"))
-
-
-def test_a_run_in_windows_is_gone_on_from_window_by_window(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    request = replace(shares(model, 1), window=5)
-    carry_out(model, street, request=request, output=tmp_path / "some")
-    everything = Request((Budget(math.inf),), request.scope)
-    carry_out(model, street, request=everything, resume=tmp_path / "some", output=tmp_path / "rest")
-    some, rest = (read_trace(tmp_path / name) for name in ("some", "rest"))
-    assert [own.n_frames for own in rest.windows] == [own.n_frames for own in some.windows] == [4, 4, 4]
-    assert not ledger(tmp_path / "rest")["work_left"]
-
-
-def test_a_run_that_came_to_nothing_is_begun_anew(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    carry_out(model, street, request=Request((Budget(1e-6),)), output=tmp_path / "none")
-    assert ledger(tmp_path / "none")["notes"][-1] == "no time for a prediction: all is the most frequent class"
-    everything = Request((Budget(math.inf),))
-    carry_out(model, street, request=everything, resume=tmp_path / "none", output=tmp_path / "all")
-    assert not ledger(tmp_path / "all")["work_left"]
-
-
-def test_so_is_one_that_took_too_long_to_read(tmp_path: Path, model_folder: Path, street: Path) -> None:
-    slow = load_simulated(model_folder, rates={"decode .mp4": 2e-7})
-    carry_out(slow, street, request=Request((Budget(0.008),)), output=tmp_path / "none")
-    assert [window.n_places for window in read_trace(tmp_path / "none").windows] == [0]
-    carry_out(slow, street, request=Request((Budget(1.0),)), resume=tmp_path / "none", output=tmp_path / "all")
-    assert len(np.unique(labels(tmp_path / "all"))) > 1
-
-
-def test_a_state_that_is_not_that_of_the_trace_is_refused(written: Carry, street: Path, tmp_path: Path) -> None:
-    written(street, output=tmp_path / "out")
-    longer = write_street(tmp_path / "longer.mp4", n_frames=N_FRAMES + 3)
-    written(longer, output=tmp_path / "other")
-    shutil.copy(tmp_path / "other" / "state.npz", tmp_path / "out" / "state.npz")
-    with pytest.raises(UsageError, match=r"^the state in '.*out' does not fit its trace; label the video again$"):
-        written(street, resume=tmp_path / "out")
-
-
-# Doing it again
-
-
-@pytest.mark.parametrize("n", [1, 2])
-@pytest.mark.parametrize("window", [None, 5])
-def test_a_replay_writes_the_same_labels(
-    model: LoadedModel, street: Path, tmp_path: Path, n: int, window: int | None
-) -> None:
-    out, again = tmp_path / "out", tmp_path / "again"
-    wanted, request = Wanted(why=True), replace(shares(model, n, explain=True), window=window)
-    (done,) = carry_out(model, street, request=request, output=out, wanted=wanted)
-    carry_out(model, street, request=None, replay=out, output=again, wanted=wanted)
-    for name in done.budgets if n > 1 else ["."]:
-        assert np.array_equal(labels(out / name), labels(again / name))
-    for before, after in zip(read_trace(out).windows, read_trace(again).windows, strict=True):
-        assert vars(before) == vars(after)
-    with np.load(out / "why.npz") as why, np.load(again / "why.npz") as other:
-        assert set(why.files) == set(other.files)
-        assert all(np.array_equal(why[name], other[name]) for name in why.files)
-
-
-def test_the_ledger_of_a_replay_has_no_budget(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    carry_out(model, street, request=shares(model, 1), output=tmp_path / "out")
-    carry_out(model, street, request=None, replay=tmp_path / "out", output=tmp_path / "again")
-    found = ledger(tmp_path / "again")
-    assert (found["budget_s"], found["overrun_s"]) == (None, 0)
-    assert (found["replayed"], found["space"]) == (str(tmp_path / "out"), model.choose())
-
-
-def test_a_run_that_went_on_from_another_can_be_done_again(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    request = shares(model, 1)
-    carry_out(model, street, request=request, output=tmp_path / "first")
-    more = Request((Budget(math.inf),), request.scope)
-    carry_out(model, street, request=more, resume=tmp_path / "first", output=tmp_path / "second")
-    carry_out(model, street, request=None, replay=tmp_path / "second", output=tmp_path / "again")
-    assert np.array_equal(labels(tmp_path / "second"), labels(tmp_path / "again"))
-
-
-def test_a_run_that_was_stopped_can_be_done_again(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    order = Order([street], Request((Budget(math.inf),), window=4), output=tmp_path / "out")
-    answers = iter([False] * 4)
-    list(Job(model, stopped=lambda: next(answers, True)).run(order, order.tasks()))
-    carry_out(model, street, request=None, replay=tmp_path / "out", output=tmp_path / "again")
-    assert np.array_equal(labels(tmp_path / "out"), labels(tmp_path / "again"))
-    assert labels(tmp_path / "again").shape == SHAPE
-
-
-def test_a_run_that_came_to_nothing_can_be_done_again(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    carry_out(model, street, request=Request((Budget(1e-6),)), output=tmp_path / "out")
-    carry_out(model, street, request=None, replay=tmp_path / "out", output=tmp_path / "again")
-    assert len(np.unique(labels(tmp_path / "again"))) == 1
-    assert np.array_equal(labels(tmp_path / "out"), labels(tmp_path / "again"))
-
-
-# What is refused
-
-
-def test_another_video_or_model_cannot_be_gone_on_with(
-    written: Carry, street: Path, tmp_path: Path, loaded: LoadedModel
-) -> None:
-    written(street, output=tmp_path / "out")
-    with pytest.raises(BudgetsegError, match="is not the video of the earlier run, 'street'"):
-        written(write_street(tmp_path / "other.mp4", seed=5), resume=tmp_path / "out")
-    with _marked(loaded, "another"), pytest.raises(BudgetsegError, match="is not the model of the earlier run, 'made'"):
-        written(street, resume=tmp_path / "out")
-    with pytest.raises(BudgetsegError, match=r"--resume and --replay take one video\. Got 2; give one"):
-        written(street, street, resume=tmp_path / "out")
-    with pytest.raises(BudgetsegError, match="--resume and --replay cannot be combined; give one of them"):
-        written(street, resume=tmp_path / "out", replay=tmp_path / "out")
-
-
-@contextmanager
-def _marked(model: LoadedModel, digest: str) -> Iterator[None]:
-    """The model looks like another for a while."""
-    mark = model.mark
-    assert mark is not None
-    model.mark = replace(mark, digest=digest)
-    try:
-        yield
-    finally:
-        model.mark = mark
-
-
-def test_a_run_is_gone_on_from_in_its_own_space(seeing: LoadedModel, street: Path, tmp_path: Path) -> None:
-    carry_out(seeing, street, request=shares(seeing, 1), output=tmp_path / "out")
-    more = Request((Budget(1.0),))
-    for name in ("regions", "supervoxels"):
-        with pytest.raises(
-            UsageError, match=r"^the earlier run was by frames; leave out --space, or label the video again$"
-        ):
-            carry_out(seeing, street, request=more, resume=tmp_path / "out", space=name)
-    carry_out(seeing, street, request=more, resume=tmp_path / "out", space="frames")
-
-
-def test_a_trace_of_the_first_version_is_one_line(written: Carry, street: Path, tmp_path: Path) -> None:
-    written(street, output=tmp_path / "out")
-    stored = json.loads((tmp_path / "out" / "trace.json").read_text())
-    (tmp_path / "out" / "trace.json").write_text(json.dumps(stored | {"format": 6}))
-    for options in ({"resume": tmp_path / "out"}, {"replay": tmp_path / "out"}):
-        with pytest.raises(UsageError, match=r"trace.json' has format 6, not 8; label the video again$"):
-            written(street, **options)
-
-
-def test_what_cannot_be_written_is_refused_before_the_work(street: Path, tmp_path: Path) -> None:
-    (tmp_path / "labels").mkdir()
-    (tmp_path / "file").write_text("mine")
-    for output, line in ((tmp_path, "holds 'labels'"), (tmp_path / "file", "it is a file")):
-        with pytest.raises(BudgetsegError, match=line):
-            Order([street], Request((Budget(1),)), output=output).tasks()
-
-
-# Several videos, progress and promises
-
-
-def test_videos_share_a_budget_in_proportion_to_their_work(
-    loaded: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    videos = tmp_path / "videos"
-    videos.mkdir()
-    write_street(videos / "short.mp4", n_frames=4)
-    write_street(videos / "long.mp4", n_frames=12)
-    order = Order([videos], Request((Budget(4), Budget(8)), "descriptors"), output=tmp_path / "out")
-    given = []
-    label = module.Job._label
-
-    def watched(self: Job, order: Order, task: Any, request: Request) -> Written:
-        given.append([budget.amount for budget in request.budgets])
-        return label(self, order, task, request)
-
-    monkeypatch.setattr(module.Job, "_label", watched)
-    long, short = Job(loaded).run(order, order.tasks())
-    assert given[0] == pytest.approx([3, 6])
-    assert given[1] == pytest.approx([4 - long.ledgers[0]["spent_s"], 8 - long.ledgers[1]["spent_s"]])
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["long", "short"]
-    assert short.folder == tmp_path / "out" / "short"
-    assert sorted(path.name for path in short.folder.iterdir()) == ["4s", "8s", "state.npz", "trace.json"]
-
-
-def test_a_job_that_is_stopped_begins_no_other_video(model: LoadedModel, street: Path, tmp_path: Path) -> None:
-    order = Order([street, street], Request((Budget(9),)), output=tmp_path / "out")
-    (done,) = Job(model, stopped=lambda: True).run(order, order.tasks())
-    assert labels(done.folder).shape == SHAPE
-    assert done.ledgers[0]["stopped"]
-    assert [entry["count"] for entry in done.ledgers[0]["sources"].values()] == [1]  # labels show the content
-
-
-@pytest.mark.parametrize(("space", "by"), [("auto", "frames"), ("regions", "regions"), ("supervoxels", "regions")])
-def test_what_is_done_and_written_is_shown(
-    seeing: LoadedModel, street: Path, tmp_path: Path, space: str, by: str
-) -> None:
-    shown: list[object] = []
-
-    def progress(what: str, n: int | None) -> AbstractContextManager[Callable[[int], None]]:
-        shown.append((what, n))
-        return nullcontext(shown.append)
-
-    order = Order([street], Request((Budget(1),)), output=tmp_path / "out", space=space)
-    list(Job(seeing, progress=progress, tell=shown.append).run(order, order.tasks()))
-    assert shown == [f"labelling street by {by} within 1s", ("writing street", N_FRAMES), *[1] * N_FRAMES]
-    assert ledger(tmp_path / "out")["space"] == by
-
-
-def test_regions_promise_what_the_curve_of_their_policy_says(
-    seeing: LoadedModel, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, curve = seeing.trained, (Expected(0.1, 0.3, 0.6), Expected(0.5, 0.5, 0.8))
-    weights = np.zeros((2, n_features(1, len(model.classes), True)), np.float32)
-    own = LearnedPolicy(METHOD, ("dcnn",), "shared", LinearPolicy(weights, True), curve)
-    monkeypatch.setattr(seeing, "model", replace(model, policies=(own,)))
-    budgets = Budget(0.1, is_share=True), Budget(0.5, is_share=True)
-    order = Order([street], Request(budgets, "descriptors"), output=tmp_path / "out", space="regions")
-    (done,) = Job(seeing).run(order, order.tasks())
-    found = [own["expected"] for own in done.ledgers]
-    assert [(own["accuracy"], own["class_average"]) for own in found] == [(0.6, 0.3), (0.8, 0.5)]
-    assert [(own["low"], own["high"], own["in_domain"]) for own in found] == [(None, None, None)] * 2
-    assert found[1]["words"] == "Expected: about 80 % of the pixels right, 50 % on average over classes."
-
-
-def test_frames_promise_at_every_budget_what_a_calibration_says(
-    seeing: LoadedModel, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seeing, "model", replace(seeing.model, calibration=calibration(n_labels=len(seeing.classes))))
-    order = Order([street], Request((Budget(0.5), Budget(1))), output=tmp_path / "out", space="frames")
-    (done,) = Job(seeing).run(order, order.tasks())
-    for own in done.ledgers:
-        assert own["expected"]["low"] < own["expected"]["accuracy"] < own["expected"]["high"]
-        assert own["expected"]["in_domain"]
-
-
-def test_nothing_is_promised_by_frames_without_a_calibration(seeing: LoadedModel, street: Path, tmp_path: Path) -> None:
-    order = Order([street], Request((Budget(1),)), output=tmp_path / "out", space="frames")
-    (done,) = Job(seeing).run(order, order.tasks())
-    assert done.ledgers[0]["expected"] is None
-
-
-@pytest.mark.parametrize(("target", "is_reached"), [(0.01, True), (0.999, False)])
-def test_a_target_ends_the_spending_or_is_said_not_to_be_reached(
-    seeing: LoadedModel,
-    street: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    target: float,
-    is_reached: bool,
-) -> None:
-    monkeypatch.setattr(seeing, "model", replace(seeing.model, calibration=calibration(n_labels=len(seeing.classes))))
-    tried: list[Budget] = []
-    run = seeing.run
-
-    def counted(source: VideoSource, request: Request, *rest: object) -> list[Result]:
-        tried.extend(request.budgets)
-        return run(source, request, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(seeing, "run", counted)
-    order = Order([street], Request((ALL,)), output=tmp_path / "out", space="frames", target=target)
-    (done,) = Job(seeing).run(order, order.tasks())
-    assert all(after.amount == 2 * before.amount for before, after in pairwise(tried))
-    assert (len(tried) == 1) == is_reached
-    assert any("not what to expect" in note for note in done.ledgers[0]["notes"]) == (not is_reached)
+    monkeypatch.setattr(worker, "__version__", "0.0.9")
+    with pytest.raises(UsageError, match=r"has budgetseg 0\.0\.9, and the job was started by .*; install the same"):
+        carry_out(order_of([videos], tmp_path / "out"), model)
+
+
+def test_seconds_are_divided_and_what_one_leaves_the_next_may_use(model: Path, videos: Path, tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    def play(name: str, _: tuple[Any, ...]) -> Answer | bool:
+        clock.advance(5.0 * (name == "label_video"))  # whatever it was given
+        return True
+
+    order = order_of([videos], tmp_path / "out", Budget(20.0), Budget(40.0))
+    executor = Playing(play)
+    rows = carry_out(order, model, executor, clock=clock)
+    given = [args[3] for name, args in executor.calls if name == "label_video"]
+    assert all(len(budgets) == 2 and 2 * budgets[0].amount == pytest.approx(budgets[1].amount) for budgets in given)
+    assert sum(row.budget_s or 0 for row in rows) > 35
+    assert given[-1][1].amount == pytest.approx(40 - 10, rel=0.2)  # files take 5 s less what was spent, too
+
+
+def test_a_rerun_after_a_kill_has_what_is_left_of_the_budget(model: Path, videos: Path, tmp_path: Path) -> None:
+    clock = ManualClock()
+    order = order_of([videos], tmp_path / "out", Budget(40.0))
+
+    def play(name: str, args: tuple[Any, ...]) -> Answer | bool:
+        clock.advance(10.0 * (name == "label_video"))
+        if name == "label_video" and args[2].stem == "short":
+            raise KeyboardInterrupt  # it ends here, and writes nothing down any more
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(order, model, Playing(play), clock=clock)
+    seen: list[Status] = []
+    carry_out(order, model, show=seen.append)
+    assert seen[0].left_s == pytest.approx(20.0, abs=1.0)
+    videos.joinpath("more.mp4").write_bytes((videos / "long.mp4").read_bytes())
+    carry_out(order, model, show=seen.append)  # the last run has ended all: the next one has the whole budget
+    assert seen[-1].left_s == pytest.approx(40.0)
+
+
+def test_the_status_says_how_far_a_job_is(model: Path, videos: Path, tmp_path: Path) -> None:
+    seen: list[Status] = []
+    carry_out(order_of([videos], tmp_path / "out", Budget(math.inf)), model, show=seen.append)
+    assert [status.n_done for status in seen] == sorted(status.n_done for status in seen)
+    assert (seen[-1].n_videos, seen[-1].n_done, seen[-1].left_s) == (3, 3, None)
+    assert any(status.running for status in seen)
+
+
+def test_two_hundred_tiny_videos_are_labelled_once_each(model: Path, tmp_path: Path) -> None:
+    tiny = write_street(tmp_path / "tiny.mp4", 1)
+    (tmp_path / "many").mkdir()
+    for k in range(200):
+        (tmp_path / "many" / f"{k}.mp4").symlink_to(tiny)
+    order = replace(order_of([tmp_path / "many"], tmp_path / "out"), wanted=Wanted(overlay=False, png=False))
+    rows = carry_out(order, model)
+    assert [row.state for row in rows] == ["done"] * 200
+    assert len({row.digest for row in rows}) == 1
+
+
+def test_a_replay_takes_no_folder(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    carry_out(order, model)
+    with pytest.raises(UsageError, match="--resume and --replay take one video"):
+        job_of(order_of([videos], tmp_path / "again", resume=order.folder / "long"), model)
+
+
+def test_rows_of_the_manifest_are_json_lines(model: Path, videos: Path, tmp_path: Path) -> None:
+    order = order_of([videos], tmp_path / "out")
+    carry_out(order, model)
+    header, *rows = [json.loads(line) for line in (order.folder / MANIFEST).read_text().splitlines()]
+    assert header["settings"]["budget"] == "50%"
+    assert [row["state"] for row in rows] == ["done"] * 3 + ["ended"]
+    assert set(rows[0]) >= {"name", "video", "stamp", "seconds", "spent_s", "digest", "host", "run", "at_s"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from budgetseg.app.export.run import read_run
-from budgetseg.app.job import Job, Order
+from budgetseg.app.labeller import Labeller, Order
 from budgetseg.app.model import LoadedModel
 from budgetseg.app.output import Wanted
 from budgetseg.app.overlay import OverlaySettings, overlay_size, run_legend
@@ -24,7 +24,7 @@ from tests.app.streets import N_FRAMES, SIZE
 
 def label(model: LoadedModel, video: Path, out: Path, **wanted: bool) -> Path:
     order = Order([video], Request((Budget(9.0),)), output=out, wanted=Wanted(**wanted))
-    list(Job(model).run(order, order.tasks()))
+    Labeller(model).run(order, order.task())
     return out
 
 
@@ -113,14 +113,14 @@ def test_a_part_of_a_video_is_labelled_repeated_and_continued(
 
     request = Request((Budget(9.0),))
     order = Order([street], request, output=tmp_path / "out", span=Span(3, 10, 2))
-    list(Job(seeing).run(order, order.tasks()))
+    Labeller(seeing).run(order, order.task())
     labels = read_label_pngs(tmp_path / "out" / "labels")
     assert len(labels) == 4
     again = Order([street], None, replay=tmp_path / "out", output=tmp_path / "again")
-    list(Job(seeing).run(again, again.tasks()))
+    Labeller(seeing).run(again, again.task())
     assert np.array_equal(read_label_pngs(tmp_path / "again" / "labels"), labels)
     more = Order([street], request, resume=tmp_path / "out", output=tmp_path / "more")
-    assert more.tasks()[0].source.n_frames == 4
+    assert more.task().source.n_frames == 4
     other = Order([street], request, resume=tmp_path / "out", output=tmp_path / "more", span=Span(1))
     with pytest.raises(UsageError, match="the earlier run took --start 3, --end 10, --stride 2; leave these options"):
-        other.tasks()
+        other.task()

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from budgetseg.app.manifest import Row
 from budgetseg.descriptors.table import write_table
 from budgetseg.evaluation.experiment import Experiment, evaluate_tables
 from budgetseg.models.bundle import save_model
@@ -95,3 +97,7 @@ def test_a_trace(out: Path) -> None:
         assert all(
             f"`K/{name}`" in PAGE for name in ("ids", "subsets", "probabilities", "inputs") if f"0/{name}" in state
         )
+
+
+def test_the_page_has_the_keys_of_the_manifest() -> None:
+    assert keys_under("manifest.jsonl") - {"done", "skipped", "ended"} == {field.name for field in fields(Row)}

@@ -15,7 +15,7 @@ from budgetseg.models.bundle import save_model
 from budgetseg.policy import plan_policy
 from budgetseg.policy.episode import Selection
 from budgetseg.simulate import Arena, play, reward, worth_of
-from tests.app.streets import write_model, write_street
+from tests.app.streets import write_model, write_seeing_model, write_street
 from tests.models.made import HAND_MADE, random_model, random_table
 from tests.report.worlds import label_street
 
@@ -30,6 +30,14 @@ def _drive(folder: Path) -> Names:
 def _drive_and_model(folder: Path) -> Names:
     write_model(folder / "model")
     return _drive(folder)
+
+
+def _clips_and_model(folder: Path) -> Names:
+    write_seeing_model(folder / "mymodel")
+    (folder / "clips" / "monday").mkdir(parents=True)
+    write_street(folder / "clips" / "drive.mp4")
+    write_street(folder / "clips" / "monday" / "drive.mp4", n_frames=6)
+    return {}
 
 
 def _trained(folder: Path) -> Names:
@@ -65,6 +73,7 @@ WORLDS: dict[str, Callable[[Path], Names]] = {
     "docs/exports.md": _exported,
     "docs/index.md": _drive,
     "docs/label.md": _drive_and_model,
+    "docs/many.md": _clips_and_model,
     "docs/networks.md": _network,
 }
 

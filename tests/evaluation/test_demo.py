@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from budgetseg.app.job import Job
+from budgetseg.app.labeller import Labeller
 from budgetseg.app.model import load
 from budgetseg.cli.demo import SEED
 from budgetseg.datasets import open_dataset
@@ -25,7 +25,7 @@ def test_its_street_is_none_that_the_model_has_learned_from() -> None:
 def test_labels_at_every_budget_are_measured_against_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUDGETSEG_CACHE", str(tmp_path / "cache"))
     video, truth = render(SEED, n_frames=10, size=(160, 120))
-    rows = label_street(Job(load("synthetic", threads=1)), video, truth, tmp_path / "demo")
+    rows = label_street(Labeller(load("synthetic", threads=1)), video, truth, tmp_path / "demo")
     *bounded, whole = rows
     assert (len(bounded), whole.budget) == (3, NO_BOUND)
     for row in bounded:

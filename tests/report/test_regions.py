@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from budgetseg.app.export.run import read_run
-from budgetseg.app.job import Job, Order
+from budgetseg.app.labeller import Labeller, Order
 from budgetseg.app.output import Wanted
 from budgetseg.app.state import STATE, read_state, write_state
 from budgetseg.engine.request import Request
@@ -32,7 +32,7 @@ def run_in_windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
         output=folder / "out",
         wanted=Wanted(why=True),
     )
-    list(Job(load_simulated(write_model(folder / "model"))).run(order, order.tasks()))
+    Labeller(load_simulated(write_model(folder / "model"))).run(order, order.task())
     first, second = read_state(folder / "out")
     ids = second.supervoxels.ids[:, ::2, ::2]
     assert (ids.min(), ids.max()) == (0, len(second.supervoxels) - 1)

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from budgetseg.app.job import Job, Order
+from budgetseg.app.labeller import Labeller, Order
 from budgetseg.app.output import Wanted
 from budgetseg.engine.request import Request
 from budgetseg.types import Budget
@@ -22,7 +22,7 @@ def label_street(folder: Path, why: bool = True) -> Path:
     street = write_street(folder / "street.mp4")
     budgets = tuple(Budget(share, is_share=True) for share in SHARES)
     order = Order([street], Request(budgets, "descriptors"), output=folder / "out", wanted=Wanted(why=why))
-    list(Job(load_simulated(write_model(folder / "model"))).run(order, order.tasks()))
+    Labeller(load_simulated(write_model(folder / "model"))).run(order, order.task())
     return folder / "out"
 
 
@@ -30,7 +30,7 @@ def label_by_frames(folder: Path, n_frames: int = 24) -> Path:
     """Files of a street whose frames a network has looked at, at budgets from nothing to all, in `folder/frames`."""
     street = write_street(folder / "street.mp4", n_frames)
     order = Order([street], Request(tuple(map(Budget, (0.0001, 0.08, math.inf)))), output=folder / "frames")
-    list(Job(load_simulated(write_seeing_model(folder / "seeing"))).run(order, order.tasks()))
+    Labeller(load_simulated(write_seeing_model(folder / "seeing"))).run(order, order.task())
     return folder / "frames"
 
 

@@ -111,3 +111,17 @@ def test_real_clips_give_the_frames_they_promise(data_root: Path) -> None:
 def test_a_span_without_frames_is_refused(make_clip: MakeClip, options: dict[str, int], complaint: str) -> None:
     with pytest.raises(VideoError, match=complaint):
         open_video(make_clip("mp4-h264"), **options)  # type: ignore[arg-type]
+
+
+@every_kind
+@pytest.mark.parametrize("stride", [1, 2])
+def test_pairs_are_neighbours_and_no_two_are_the_same(make_clip: MakeClip, kind: str, stride: int) -> None:
+    pairs = list(open_video(make_clip(kind), stride=stride).pairs(3))
+    numbers = [(number_of(a), number_of(b)) for a, b in pairs]
+    assert 1 <= len(numbers) <= 3
+    assert all(b - a == stride for a, b in numbers)
+    assert sorted(set(numbers)) == numbers
+
+
+def test_a_single_frame_has_no_neighbour(make_clip: MakeClip) -> None:
+    assert list(open_video(make_clip("mp4-h264"), end=1).pairs(3)) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.app.job import Job, Order
+from budgetseg.app.labeller import Labeller, Order
 from budgetseg.app.model import LoadedModel
 from budgetseg.engine.request import Request
 from budgetseg.types import Budget
@@ -15,5 +15,5 @@ def street_run(tmp_path_factory: pytest.TempPathFactory, loaded: LoadedModel, st
     """Folder of a street labelled at two budgets."""
     budgets = Budget(0.05, is_share=True), Budget(1.0, is_share=True)
     order = Order([street], Request(budgets, "descriptors"), output=tmp_path_factory.mktemp("runs") / "out")
-    list(Job(loaded).run(order, order.tasks()))
+    Labeller(loaded).run(order, order.task())
     return order.output or Path()
