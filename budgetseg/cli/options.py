@@ -27,6 +27,7 @@ __all__ = [
     "cores_for",
     "parse_budgets",
     "parse_names",
+    "parse_seconds",
     "parse_size",
 ]
 
@@ -139,6 +140,23 @@ def parse_budgets(text: str) -> tuple[Budget, ...]:
     budgets = [_parse_budget(one.strip().lower()) for one in text.split(",")]
     are_shares = all(budget.is_share for budget in budgets if budget.amount != math.inf) and budgets[0].is_share
     return tuple(Budget(math.inf, are_shares) if budget.amount == math.inf else budget for budget in budgets)
+
+
+def parse_seconds(option: str, text: str, examples: str) -> float:
+    """Seconds from a text like 30s or 50ms; UsageError for anything else.
+
+    Examples
+    --------
+    >>> parse_seconds("latency", "50ms", "50ms, 0.1s")
+    0.05
+    """
+    try:
+        (budget,) = parse_budgets(text)
+    except (UsageError, ValueError):
+        budget = Budget(math.inf)
+    if budget.is_share or budget.amount == math.inf:
+        raise UsageError(f"--{option} must be a time with its unit. Got '{text}'; for example {examples}")
+    return budget.amount
 
 
 def _parse_budget(text: str) -> Budget:

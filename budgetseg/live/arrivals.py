@@ -86,6 +86,18 @@ class Inbox:
         self.is_over = True
         self._wake.set()
 
+    def begin(self) -> None:
+        """Count from here on: what has arrived before is forgotten."""
+        with self._lock:
+            self._waiting.clear()
+            self.n_arrived = self.n_dropped = 0
+
+    def drop_all(self) -> None:
+        """Nobody will take what waits."""
+        with self._lock:
+            self.n_dropped += len(self._waiting)
+            self._waiting.clear()
+
     def first_s(self) -> float | None:
         """When the oldest waiting frame arrived; None where none waits."""
         with self._lock:

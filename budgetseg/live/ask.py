@@ -14,7 +14,7 @@ from budgetseg.spaces.frames.state import Prediction
 from budgetseg.timing.clock import Clock
 from budgetseg.types import UInt8
 
-__all__ = ["Answer", "Asker", "Question", "SimulatedAsker", "ThreadAsker"]
+__all__ = ["Answer", "Asker", "Question", "SimulatedAsker", "ThreadAsker", "give_way"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class ThreadAsker:
         self._wake = wake
         self._done: list[Answer] = []
         self._lock = Lock()
-        self._beside = ThreadPoolExecutor(beside, "beside", initializer=_give_way, initargs=(nice,))
+        self._beside = ThreadPoolExecutor(beside, "beside", initializer=give_way, initargs=(nice,))
         self._awaited = ThreadPoolExecutor(1, "awaited")
 
     def ask(self, question: Question) -> None:
@@ -166,7 +166,7 @@ class SimulatedAsker:
         """Nothing is under way but in thought."""
 
 
-def _give_way(nice: int) -> None:
+def give_way(nice: int) -> None:
     """Let the calling thread have a core only where others do not want it."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, get_native_id(), nice)

@@ -6,9 +6,11 @@ network that is quick enough is waited for where it promises more than what is c
 """
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Event
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -29,10 +31,28 @@ from budgetseg.timing.clock import Clock
 from budgetseg.timing.ledger import Account, Ledger
 from budgetseg.types import Float32, UInt8
 
-__all__ = ["Live", "LiveFrame", "SpaceFor", "Stream"]
+__all__ = ["Asked", "Live", "LiveFrame", "SpaceFor", "Stream"]
 
-SpaceFor = Callable[[tuple[int, int]], Frames]
-"""Gives the networks for frames of a width and height, ready to label."""
+SpaceFor = Callable[[UInt8], Frames]
+"""Gives the networks for frames like one (H, W, 3), ready to label."""
+
+
+class Asked(NamedTuple):
+    """A question that was answered.
+
+    Attributes
+    ----------
+    network, source, number : name of the network, number of the source, and number of the frame
+    asked_s, answered_s : when
+    is_awaited : whether the stream has waited for the answer
+    """
+
+    network: str
+    source: int
+    number: int
+    asked_s: float
+    answered_s: float
+    is_awaited: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +68,9 @@ class LiveFrame:
     number : of the frame among those that arrived, from 0
     time_s : its time as the source states it
     source : number of its source, from 0
+    arrived_s : when it arrived, by the clock of the loop
     networks : whose predictions its labels are made of
+    cells : (h, w) uint8, probability of the labels in the cells of networks, 255 for all
     """
 
     image: UInt8
@@ -58,6 +80,7 @@ class LiveFrame:
     number: int
     time_s: float
     source: int
+    arrived_s: float
     networks: Sequence[str]
     cells: UInt8
 
@@ -99,6 +122,11 @@ class Stream:
         """Frames that wait."""
         return self.feed.inbox
 
+    @property
+    def slowdown(self) -> float:
+        """Seconds that pass for each second of computing."""
+        return 1.0 if self.space is None else self.space.prices.slowdown.factor
+
     def count(self) -> None:
         """Count what has happened in the inbox."""
         self.meter.arrived(self.inbox.n_arrived - self.n_seen)
@@ -106,6 +134,17 @@ class Stream:
         n_missed = self.inbox.n_dropped - self.n_missed
         self.n_missed += n_missed
         self.drop(n_missed)
+
+    def begin(self) -> None:
+        """Count from here on: what has arrived before is forgotten."""
+        self.inbox.begin()
+        self.meter = Meter()
+        self.n_seen = self.n_missed = self.n_dropped = 0
+
+    def end(self) -> None:
+        """Count what still waits as dropped."""
+        self.inbox.drop_all()
+        self.count()
 
     def drop(self, n: int) -> None:
         """Count frames that get no labels."""
@@ -120,19 +159,21 @@ class Live:
     Parameters
     ----------
     feeds : one for each source
-    space_for : gives the networks for frames of a size
+    space_for : gives the networks for frames like the first of a size
     latency_s : from the arrival of a frame to its labels, at most
     clock : counts that; with a simulated one, work takes what it is priced at
     asker : runs networks beside the stream
     wake : set by feeds and by the asker, when there is something new
     settings : how streams are labelled
     beside : networks that may run beside the stream at the same time
+    limit_s : seconds after which it ends
     stopped : ends the stream once it returns True
 
     Attributes
     ----------
     streams : one for each source
     notes : lines for the user on what was given up
+    questions : the last ones that were answered
     """
 
     LOOK_S = 0.1
@@ -149,10 +190,12 @@ class Live:
         wake: Event | None = None,
         settings: LiveSettings | None = None,
         beside: int = 1,
+        limit_s: float = math.inf,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self.streams = [Stream(feed, k) for k, feed in enumerate(feeds)]
         self.notes: list[str] = []
+        self.questions: deque[Asked] = deque(maxlen=500)
         self.latency_s = latency_s
         self._space_for = space_for
         self._clock = clock
@@ -160,6 +203,8 @@ class Live:
         self._wake = wake or Event()
         self._settings = settings or LiveSettings()
         self._beside = beside
+        self._limit_s = limit_s
+        self._until_s = math.inf
         self._stopped = stopped
         self._bound: dict[int, tuple[Frames, Frames]] = {}
         self._under_way: list[Question] = []
@@ -168,8 +213,9 @@ class Live:
         self._away_s = 0.0  # that the consumer took with the last frame
 
     def __iter__(self) -> Iterator[LiveFrame]:
+        self._until_s = self._clock.now_s() + self._limit_s
         try:
-            while not self._stopped():
+            while not self._stopped() and self._clock.now_s() < self._until_s:
                 next_s = self._pump()
                 stream = self._most_urgent()
                 if stream is None:
@@ -205,10 +251,15 @@ class Live:
         """End all sources and networks."""
         for stream in self.streams:
             stream.feed.close()
-            stream.count()
+            stream.end()
         self._asker.close()
 
     # Time
+
+    @property
+    def now_s(self) -> float:
+        """The time, by the clock of the loop."""
+        return self._clock.now_s()
 
     def _pump(self) -> float:
         """Let frames in that have arrived; when to look again."""
@@ -246,7 +297,12 @@ class Live:
         stream.count()
         if arrival is None:
             return None
+        is_first = stream.space is None
         frame = self._read(stream, arrival)
+        if is_first and self._clock.now_s() + self._least_s(stream) > arrival.arrived_s + self.latency_s:
+            stream.begin()  # frames that came while networks were made ready do not count
+            self._until_s = self._clock.now_s() + self._limit_s
+            return None
         found = self._label(stream, arrival, frame)
         if found is None or found.age_s > self.latency_s:
             stream.drop(1)
@@ -258,15 +314,15 @@ class Live:
     def _read(self, stream: Stream, arrival: Arrival) -> UInt8:
         began_s = self._clock.now_s()
         frame = arrival.read()
-        size = (frame.shape[1], frame.shape[0])
         stream.read_s += self._settings.pace_weight * (self._clock.now_s() - began_s - stream.read_s)
-        if stream.size != size:
-            self._bind(stream, size)
+        if stream.size != (frame.shape[1], frame.shape[0]):
+            self._bind(stream, frame)
         return frame
 
-    def _bind(self, stream: Stream, size: tuple[int, int]) -> None:
+    def _bind(self, stream: Stream, frame: UInt8) -> None:
         """Get ready for frames of another size; nothing is carried to them."""
-        base = self._space_for(size)
+        size = (frame.shape[1], frame.shape[0])
+        base = self._space_for(frame)
         if id(base) not in self._bound:
             self._bound[id(base)] = base, base.for_run()  # the first is kept, so that its id stays its own
         space = self._bound[id(base)][1]
@@ -325,8 +381,18 @@ class Live:
             clock.charge(costs.paint_s(1))
             costs.book(self._account(stream), "pixels", costs.n_pixels, clock.now_s() - began_s)
         age_s = clock.now_s() - arrival.arrived_s
-        number, dropped = arrival.number, stream.n_dropped
-        return LiveFrame(frame, labels, age_s, dropped, number, arrival.time_s, stream.number, names, confidence)
+        return LiveFrame(
+            frame,
+            labels,
+            age_s,
+            stream.n_dropped,
+            arrival.number,
+            arrival.time_s,
+            stream.number,
+            arrival.arrived_s,
+            names,
+            confidence,
+        )
 
     def _account(self, stream: Stream) -> Account:
         assert stream.space is not None
@@ -367,6 +433,9 @@ class Live:
             stream = self.streams[question.source]
             name = question.space.sources[question.known.network]
             assert stream.costs is not None
+            number, is_awaited = question.known.number, question.is_awaited
+            asked = Asked(name, stream.number, number, question.asked_s, answer.answered_s, is_awaited)
+            self.questions.append(asked)
             stream.ledger.book_source(name, stream.costs.network_s(name), answer.seconds)
             self._learn(answer, name, stream.costs)
             if answer.error:

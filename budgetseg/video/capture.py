@@ -153,7 +153,6 @@ def captured(
 @contextmanager
 def _opened(address: Address, capturing: Capturing) -> Iterator[tuple[InputContainer, VideoStream]]:
     options = {
-        "fflags": "nobuffer",
         "flags": "low_delay",
         "probesize": str(capturing.probe_bytes),
         "analyzeduration": str(round(1e6 * capturing.probe_s)),
