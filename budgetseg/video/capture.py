@@ -33,13 +33,16 @@ class Capturing:
     Attributes
     ----------
     open_s, read_s : seconds that opening, and the next frame, may take
-    probe_bytes, probe_s : that may be read to find out what a stream holds: all of that is delay
+    probe_bytes, probe_s : that may be read to find out what a stream holds
+    waited_s : seconds from one packet to the next below which the second had been waiting. What had been waiting since
+        a stream of the network was opened is old, and left out; of a pipe all is given
     """
 
     open_s: float = 10.0
     read_s: float = 5.0
     probe_bytes: int = 500_000
     probe_s: float = 1.0
+    waited_s: float = 0.003
 
 
 @dataclass(frozen=True)
@@ -147,13 +150,15 @@ def captured(
     """
     capturing = capturing or Capturing()
     with _opened(address, capturing) as (container, stream):
-        yield _pictures(address, container, stream, now_s)
+        old_s = capturing.probe_s if address.may_return else 0.0
+        yield _pictures(address, container, stream, now_s, _Backlog(capturing.waited_s, old_s))
 
 
 @contextmanager
 def _opened(address: Address, capturing: Capturing) -> Iterator[tuple[InputContainer, VideoStream]]:
     options = {
         "flags": "low_delay",
+        "timeout": str(round(1e6 * capturing.read_s)),  # of the protocol: some do not heed the one of the container
         "probesize": str(capturing.probe_bytes),
         "analyzeduration": str(round(1e6 * capturing.probe_s)),
     }
@@ -177,20 +182,57 @@ def _opened(address: Address, capturing: Capturing) -> Iterator[tuple[InputConta
         yield container, stream
 
 
+class _Backlog:
+    """Tells which frames had been waiting when a stream was opened, by when its packets come.
+
+    Parameters
+    ----------
+    waited_s : seconds from one packet to the next below which the second had been waiting
+    most_s : of the stream that may have been waiting
+    """
+
+    def __init__(self, waited_s: float, most_s: float) -> None:
+        self._waited_s = waited_s
+        self._most_s = most_s
+        self._is_over = most_s == 0
+        self._asked_s: float | None = None
+        self._first_s: float | None = None
+
+    def asked(self, at_s: float) -> None:
+        """The next packet is asked for."""
+        self._asked_s = at_s
+
+    def arrived(self, at_s: float) -> None:
+        """A packet is there."""
+        if self._asked_s is not None and at_s - self._asked_s >= self._waited_s:
+            self._is_over = True
+
+    def holds(self, time_s: float | None) -> bool:
+        """Whether a frame of this time had been waiting."""
+        if time_s is None or self._is_over:
+            return False
+        self._first_s = time_s if self._first_s is None else self._first_s
+        self._is_over = time_s - self._first_s >= self._most_s
+        return not self._is_over
+
+
 def _pictures(
-    address: Address, container: InputContainer, stream: VideoStream, now_s: Callable[[], float]
+    address: Address, container: InputContainer, stream: VideoStream, now_s: Callable[[], float], backlog: _Backlog
 ) -> Iterator[Picture]:
     """Frames as they come; packets that cannot be decoded are left out, since the next key frame mends it."""
     reformatter = VideoReformatter()
     try:
         for packet in container.demux(stream):
             arrived_s = now_s()
+            backlog.arrived(arrived_s)
             try:
                 frames = packet.decode()
             except FFmpegError:
                 continue
             for frame in frames:
-                yield Picture(arrived_s, frame.time, _reading(frame, reformatter))
+                if not backlog.holds(frame.time):
+                    yield Picture(arrived_s, frame.time, _reading(frame, reformatter))
+            backlog.asked(now_s())
     except (FFmpegError, OSError) as error:
         raise VideoError(f"'{address.name}' is lost ({_why(error)}); check the camera and the connection") from None
 

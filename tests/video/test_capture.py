@@ -95,7 +95,7 @@ def test_a_pipe_gives_all_its_frames(tmp_path: Path, clip: Path) -> None:
     assert list(numbers(address)) == list(range(N_FRAMES))
 
 
-def test_a_stream_over_tcp_gives_its_frames(clip: Path) -> None:
+def test_of_a_stream_over_tcp_what_had_been_waiting_is_left_out(clip: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def give() -> None:
@@ -104,7 +104,7 @@ def test_a_stream_over_tcp_gives_its_frames(clip: Path) -> None:
 
         Thread(target=give, daemon=True).start()
         found = list(numbers(Address.of(f"tcp://127.0.0.1:{server.getsockname()[1]}")))
-    assert found == list(range(N_FRAMES))
+    assert found == list(range(25, N_FRAMES))  # all was sent at once: a second of it had been waiting
 
 
 def test_damage_on_the_way_costs_frames_and_not_the_stream(tmp_path: Path, clip: Path) -> None:
@@ -128,4 +128,11 @@ def test_a_stream_without_video_is_a_line(tmp_path: Path) -> None:
     )
     Thread(target=lambda: pipe.write_bytes(header + b"data\x00\xfa\x00\x00" + bytes(64000)), daemon=True).start()
     with pytest.raises(VideoError, match="has no video"), captured(Address.of(str(pipe)), WallClock().now_s, QUICK):
+        pass
+
+
+def test_a_stream_from_which_nothing_comes_is_a_line(port: int) -> None:
+    address = Address.of(f"udp://127.0.0.1:{port}")
+    quick = Capturing(open_s=1.0, read_s=0.5)
+    with pytest.raises(VideoError, match="cannot be opened"), captured(address, WallClock().now_s, quick):
         pass
