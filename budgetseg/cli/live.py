@@ -128,8 +128,9 @@ def live(
         if show and page is not None:
             webbrowser.open(page.url)
         error = _run(lambda: watch(loop, status, clock, _teller(as_json), page, recorder))
-        ledger = ledger_of(loop, clock.now_s() - began_s, recorder)
-        _finish(ledger, recorder, as_json)
+        if error is not None and not any(stream.meter.total.n_labelled for stream in loop.streams):
+            raise error
+        _finish(ledger_of(loop, clock.now_s() - began_s, recorder), recorder, as_json)
         if error is not None:
             raise error
         if stopped():

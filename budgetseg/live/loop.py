@@ -290,14 +290,14 @@ class Live:
 
     def _next(self, stream: Stream) -> LiveFrame | None:
         """Label the next frame of a source; None where it is dropped."""
-        least_s = 0.0 if stream.costs is None else self._least_s(stream)
-        since_s = self._clock.now_s() + least_s - self.latency_s
+        is_first = stream.space is None
+        least_s = 0.0 if is_first else self._least_s(stream)
+        since_s = -math.inf if is_first else self._clock.now_s() + least_s - self.latency_s
         most_s = self._settings.catching_up * self.latency_s
         arrival = stream.inbox.take(since_s, least_s + self._away_s, most_s)
         stream.count()
         if arrival is None:
             return None
-        is_first = stream.space is None
         frame = self._read(stream, arrival)
         if is_first and self._clock.now_s() + self._least_s(stream) > arrival.arrived_s + self.latency_s:
             stream.begin()  # frames that came while networks were made ready do not count
@@ -419,9 +419,18 @@ class Live:
         intervals = [own.inbox.interval_s for own in self.streams if own.inbox.interval_s > 0 and not own.inbox.is_over]
         between_s = 1 / sum(1 / own_s for own_s in intervals) if intervals else math.inf
         is_quick = self._least_s(stream) + seconds <= self._settings.busy * between_s
-        others_wait = any(own.inbox.first_s() is not None for own in self.streams)
         in_time = self._clock.now_s() + self._settings.margins.finish * rest_s <= due_s
-        return in_time and is_quick and not others_wait
+        return in_time and is_quick and not self._others_wait()
+
+    def _others_wait(self) -> bool:
+        """Whether there are frames in any inbox."""
+        return any(own.inbox.first_s() is not None for own in self.streams)
+
+    def _others_are_late(self) -> bool:
+        """Whether there is a frame in any inbox that has waited for a good part of the latency."""
+        oldest = [first_s for own in self.streams if (first_s := own.inbox.first_s()) is not None]
+        longest_s = self._settings.catching_up * self.latency_s
+        return bool(oldest) and self._clock.now_s() - min(oldest) > longest_s
 
     # Networks
 
@@ -522,12 +531,18 @@ class Live:
         assert space is not None
         rest_s = costs.fuse_s(self._settings.kept) + costs.paint_s(1)
         network = self._quickest_best(stream, rest_s, due_s)
-        if network is None:
-            return
-        known = self._ask(stream, network, is_awaited=True)
+        known = None if network is None else self._ask(stream, network, is_awaited=True)
         until_s = due_s - self._settings.margins.finish * rest_s
-        while known.prediction is None and known in carried.thinking and self._clock.now_s() < until_s:
+
+        def is_worth_waiting() -> bool:
+            if known is not None:
+                return known in carried.thinking
+            # Without any prediction the frame is lost unless one comes in time.
+            return not carried.is_known and bool(carried.thinking) and not self._others_are_late()
+
+        while is_worth_waiting() and self._clock.now_s() < until_s:
             self._wait(min(until_s, self._asker.next_s()))
+            self._pump()
             self._take_answers()
 
     def _quickest_best(self, stream: Stream, rest_s: float, due_s: float) -> int | None:

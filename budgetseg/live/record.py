@@ -73,12 +73,14 @@ class Recorder:
         self._palette[: len(classes)] = classes.colours
         self._queue: Queue[LiveFrame | None] = Queue(self._recording.waiting)
         self._pieces = [_Pieces(own, classes, self._recording.piece_s) for own in folders]
-        self.write_ledger({"state": "running"})  # its place is taken, should the disk become full
-        self._thread = Thread(target=self._work, name="recorder", daemon=True)
-        self._thread.start()
+        self._thread: Thread | None = None
 
     def add(self, frame: LiveFrame) -> None:
-        """Write a frame soon; where too many wait it is left out."""
+        """Write a frame soon; where too many wait it is left out. Nothing is written before the first one."""
+        if self._thread is None:
+            self.write_ledger({"state": "running"})  # its place is taken, should the disk become full
+            self._thread = Thread(target=self._work, name="recorder", daemon=True)
+            self._thread.start()
         try:
             self._queue.put_nowait(frame)
         except Full:
@@ -86,6 +88,8 @@ class Recorder:
 
     def close(self) -> None:
         """Write what waits, and end."""
+        if self._thread is None:
+            return
         while self._thread.is_alive():
             try:
                 self._queue.put(None, timeout=0.2)
