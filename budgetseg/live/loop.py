@@ -210,6 +210,7 @@ class Live:
         self._under_way: list[Question] = []
         self._failed: dict[int, set[int]] = {}
         self._thinks_s: dict[tuple[int, int], float] = {}
+        self._caution = 1.0
         self._away_s = 0.0  # that the consumer took with the last frame
 
     def __iter__(self) -> Iterator[LiveFrame]:
@@ -305,11 +306,19 @@ class Live:
             return None
         found = self._label(stream, arrival, frame)
         if found is None or found.age_s > self.latency_s:
+            self._be_careful(found is not None)
             stream.drop(1)
             return None
+        self._be_careful(False)
         stream.meter.labelled(found.age_s)
         stream.n_dropped = 0
         return found
+
+    def _be_careful(self, is_late: bool) -> None:
+        """Work that could be left out needs to fit more clearly after a frame was late, and again less with time."""
+        settings = self._settings
+        factor = settings.caution if is_late else settings.calm
+        self._caution = min(max(factor * self._caution, 1.0), settings.most_caution)
 
     def _read(self, stream: Stream, arrival: Arrival) -> UInt8:
         began_s = self._clock.now_s()
@@ -418,8 +427,8 @@ class Live:
         """
         intervals = [own.inbox.interval_s for own in self.streams if own.inbox.interval_s > 0 and not own.inbox.is_over]
         between_s = 1 / sum(1 / own_s for own_s in intervals) if intervals else math.inf
-        is_quick = self._least_s(stream) + seconds <= self._settings.busy * between_s
-        in_time = self._clock.now_s() + self._settings.margins.finish * rest_s <= due_s
+        is_quick = self._least_s(stream) + self._caution * seconds <= self._settings.busy * between_s
+        in_time = self._clock.now_s() + self._caution * self._settings.margins.finish * rest_s <= due_s
         return in_time and is_quick and not self._others_wait()
 
     def _others_wait(self) -> bool:

@@ -29,6 +29,11 @@ class Ages:
         place = math.ceil(math.log(max(age_s, LEAST_S) / LEAST_S) / math.log(STEP))
         self._counts[min(place, N_BINS - 1)] += 1
 
+    def merge(self, other: "Ages") -> None:
+        """Add the counts of another source."""
+        self._counts += other._counts
+        self.n_dropped += other.n_dropped
+
     @property
     def n(self) -> int:
         """Frames, with those that were dropped."""

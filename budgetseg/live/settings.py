@@ -21,6 +21,9 @@ class LiveSettings:
     busy : share of the time between frames that labelling may take; where it takes more, no network is waited for and
         labels do not follow edges, or frames would pile up
     doubt : times its price that a network may take that is waited for; beside others, networks take longer
+    caution, calm, most_caution : work that could be left out is taken to need as many times longer after a frame was
+        late, and this fades with every frame that is in time; at most so many times altogether. On a busy machine
+        prices of a moment ago tell little
     remembered : comparisons of networks, and of carrying, that count: what a stream shows changes within hours
     recent_changes : changes between frames that tell what is usual in a stream, and so what is a cut
     pace_weight : weight of the last frame in what is taken to be usual of a stream: its rate, and how fast it changes
@@ -34,6 +37,9 @@ class LiveSettings:
     better: float = 0.3
     busy: float = 0.8
     doubt: float = 1.5
+    caution: float = 1.5
+    calm: float = 0.99
+    most_caution: float = 8.0
     remembered: int = 32
     recent_changes: int = 32
     pace_weight: float = 0.1

@@ -5,13 +5,16 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from budgetseg.errors import ModelError, UsageError
+from budgetseg.live import loop as loop_module
 from budgetseg.live.loop import Live
 from budgetseg.live.settings import LiveSettings
+from budgetseg.propagate.edges import paint_edges
 from budgetseg.timing.clock import CostClock
 from budgetseg.types import UInt8
 from tests.live.worlds import CARRIED_S, SECONDS, Seeing, camera, drive, faster, live, seen, space
@@ -212,3 +215,21 @@ def test_one_hour_has_flat_memory_and_delay() -> None:
     assert total.ages.quantile(0.99) is not None
     assert np.quantile(ages[1], 0.99) <= 1.01 * np.quantile(ages[0], 0.99)
     assert max(sizes[1:]) - min(sizes[1:]) < 0.01 * sizes[1]
+
+
+def test_on_a_machine_that_is_slower_than_its_prices_what_can_be_left_out_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = CostClock()
+    n_edged = 0
+
+    def slowly(*words: Any) -> None:
+        nonlocal n_edged
+        n_edged += 1
+        clock.charge(0.2)
+        paint_edges(*words)
+
+    monkeypatch.setattr(loop_module, "paint_edges", slowly)
+    loop = live([camera(drive(), 30.0, 300)], 0.03, clock=clock)
+    seen(loop)
+    check_books(loop)
+    assert 0 < n_edged < 15
+    assert loop.streams[0].meter.total.dropped_share < 0.35
