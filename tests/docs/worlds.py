@@ -65,6 +65,7 @@ WORLDS: dict[str, Callable[[Path], Names]] = {
     "docs/exports.md": _exported,
     "docs/index.md": _drive,
     "docs/label.md": _drive_and_model,
+    "docs/live.md": _drive,
     "docs/networks.md": _network,
 }
 
