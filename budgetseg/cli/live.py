@@ -94,7 +94,7 @@ def live(
     budgetseg live rtsp://camera/main --latency 200ms --serve 8080 -o out
     budgetseg live rtsp://one/main rtsp://two/main --latency 200ms --json
     budgetseg live drive.mp4 --as-if-live --latency 50ms --time 30s
-    ffmpeg -i in.mkv -f mpegts - | budgetseg live - --network my.onnx
+    budgetseg live udp://0.0.0.0:9000 --network my.onnx --fps 10
     """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.backends import wanted_of
     from budgetseg.app.live import LiveOrder, ledger_of, live_of, watch

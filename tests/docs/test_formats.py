@@ -95,3 +95,14 @@ def test_a_trace(out: Path) -> None:
         assert all(
             f"`K/{name}`" in PAGE for name in ("ids", "subsets", "probabilities", "inputs") if f"0/{name}" in state
         )
+
+
+def test_the_ledger_of_streams() -> None:
+    from budgetseg.app.live import ledger_of
+    from tests.live.worlds import camera, drive, live
+
+    loop = live([camera(drive(), 10.0, 5)])
+    assert len(list(loop)) == 5
+    ledger = ledger_of(loop, 1.0)
+    assert keys_under("Ledger of streams") == set(ledger)
+    assert keys_under("Ledger of streams", 1) == set(ledger["sources"][0])
