@@ -162,9 +162,10 @@ class Carried:
         self.thinking.append(known)
         return known
 
-    def is_asked(self, network: int) -> bool:
-        """Whether a network has seen the newest frame, or is looking at it."""
-        return any(known.network == network and known.number == self.number for known in (*self.known, *self.thinking))
+    def asked(self, network: int) -> Known | None:
+        """What a network says, or will say, about the newest frame; None where it was not asked."""
+        found = (own for own in (*self.known, *self.thinking) if (own.network, own.number) == (network, self.number))
+        return next(found, None)
 
     def answer(self, known: Known, prediction: Prediction | None) -> None:
         """Take in what a network says; None where it failed. It may be about an earlier frame."""

@@ -499,7 +499,7 @@ class Live:
             return None
         gains, best = carried.gains(), []
         for network in self._left(space):
-            if carried.is_asked(network):
+            if carried.asked(network) is not None:
                 continue
             think_s = self._think_s(stream, network)
             # Its answer serves until the next one comes, when all sources had their turn.
@@ -540,7 +540,7 @@ class Live:
         assert space is not None
         rest_s = costs.fuse_s(self._settings.kept) + costs.paint_s(1)
         network = self._quickest_best(stream, rest_s, due_s)
-        known = None if network is None else self._ask(stream, network, is_awaited=True)
+        known = None if network is None else carried.asked(network) or self._ask(stream, network, is_awaited=True)
         until_s = due_s - self._settings.margins.finish * rest_s
 
         def is_worth_waiting() -> bool:
@@ -560,14 +560,17 @@ class Live:
         assert carried is not None
         assert costs is not None
         assert space is not None
-        if any(question.is_awaited for question in self._under_way):
-            return None
+        is_free = not any(question.is_awaited for question in self._under_way)
         gains, promise = carried.gains(), carried.promise()
         for network in reversed(self._left(space)):
-            price_s = self._settings.doubt * costs.network_s(space.sources[network])
+            known = carried.asked(network)  # beside the stream, a moment ago
+            if (known is None and not is_free) or (known is not None and known.prediction is not None):
+                continue
+            takes_s = costs.network_s(space.sources[network]) if known is None else self._think_s(stream, network)
+            price_s = self._settings.doubt * takes_s
             in_time = self._clock.now_s() + price_s + self._settings.margins.finish * rest_s <= due_s
             fits = in_time and (not carried.is_known or self._fits(stream, price_s, price_s + rest_s, due_s))
             is_better = gains[network] >= promise + self._settings.better
-            if fits and is_better and not carried.is_asked(network):
+            if fits and is_better:
                 return network
         return None

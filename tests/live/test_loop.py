@@ -74,17 +74,17 @@ def test_a_slow_consumer_gets_the_newest_frame_and_the_others_are_counted() -> N
     assert 10 <= len(found) <= 20
     for now_s, frame in found[2:]:
         assert now_s - frame.time_s <= 1 / 30 + LATENCY_S / 2
-        assert frame.dropped >= 8
+        assert frame.dropped >= 7
 
 
 def test_a_dear_network_answers_late_and_is_carried_to_the_newest_frame() -> None:
-    own = space(faster(SECONDS, large=0.25))
+    own = space(faster(SECONDS, large=0.1), small=Seeing(off=16), large=Seeing(sharp=20.0))
     loop = live([camera(drive(), 30.0, 90)], 0.033, own)
     frames = seen(loop)
     assert all(frame.age_s <= 0.033 for frame in frames)
     assert {"small", "large"} == {name for frame in frames for name in frame.networks}
     first = next(frame for frame in frames if "large" in frame.networks)
-    assert first.time_s >= 0.25
+    assert first.time_s >= 0.1
 
 
 def test_a_network_that_takes_longer_than_the_latency_serves_alone() -> None:

@@ -28,20 +28,22 @@ class Seeing:
     ----------
     sharp : how well it tells them apart
     fails_from : number of the call from which on it fails; None for never
+    off : pixels by which it sees all too far to the right
     """
 
     shape = (*CELLS, len(CLASSES))
 
-    def __init__(self, sharp: float = 8.0, fails_from: int | None = None) -> None:
+    def __init__(self, sharp: float = 8.0, fails_from: int | None = None, off: int = 0) -> None:
         self.n_calls = 0
         self._sharp = sharp
         self._fails_from = fails_from
+        self._off = off
 
     def __call__(self, frame: UInt8) -> Float32:
         self.n_calls += 1
         if self._fails_from is not None and self.n_calls > self._fails_from:
             raise RuntimeError("no more")
-        return shades(frame, self._sharp)
+        return shades(np.roll(frame, self._off, axis=1), self._sharp)
 
     def cut_off(self) -> None:
         """It is never cut off here."""
