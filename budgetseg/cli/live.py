@@ -86,8 +86,8 @@ def live(
     A line a second tells frames in and out, ages, dropped frames, and which network was asked how often. The load is
     that of this program, as a share of all cores.
 
-    A lost stream is opened again, after ever longer waits. The exit status is 0 when the sources or the time are over,
-    2 for bad input or a source that is lost for good, 4 where that is one of several, and 130 after Ctrl-C.
+    A lost stream is opened again, after ever longer waits. The exit status is 0 when the sources or the time are over.
+    It is 2 for bad input or a source that is lost for good, 4 where that is one of several, and 130 after Ctrl-C.
 
     \b
     budgetseg live 0 --latency 100ms --show

@@ -102,6 +102,11 @@ class Stream:
     number : of the source, from 0
     meter : counts frames
     ledger : where its time went
+    size : width and height of its frames
+    carried, space, costs : what is known of it, its networks, and what its frames cost; None before the first frame
+    read_s : usual seconds to get at the pixels of a frame
+    n_seen, n_missed : frames that were in the inbox, and that were dropped there, as far as they are counted
+    n_dropped : frames without labels since the last one that has some
     """
 
     feed: Feed

@@ -69,6 +69,15 @@ def test_a_row_says_what_came_of_every_frame(seeing: LoadedModel, kind: str) -> 
     assert row["network_share"] == "dcnn 1.00"
 
 
+def test_a_real_rtsp_server_is_asked_where_there_is_one(seeing: LoadedModel) -> None:
+    cases = bench.cases_of(None, ["rtsp"])
+    if not cases:
+        pytest.skip("there is no RTSP server; Debian's is gir1.2-gst-rtsp-server-1.0, with GStreamer's plug-ins")
+    (row,) = bench_live(seeing, [street("rtsp", 20)], [30.0], ["idle"], seconds=4.0)
+    assert int(row["frames"] or 0) >= 10
+    assert float(row["dropped_share"] or 0) < 0.2
+
+
 def shown(ready_s: list[float], labels: list[UInt8], arrived: list[tuple[float, int]]) -> bench._Shown:
     return bench._Shown(Ages(), list(zip(ready_s, labels, strict=True)), arrived, {})
 
