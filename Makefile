@@ -24,7 +24,7 @@ demo: $(LEAN)  ## a rendered street at three budgets, and a real clip: CLIP=VIDE
 test: $(READY)  ## run the whole test suite
 	$(BIN)/python -m pytest
 
-browser:  ## a browser for the tests of the report page, where there is none (Debian, Ubuntu; as root)
+browser:  ## a browser for the tests of pages, where there is none (Debian, Ubuntu; as root)
 	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 
 tables: $(READY)  ## the paper's tables and figures from ROOT, which holds camvid/ and suny/: hours

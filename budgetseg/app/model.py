@@ -7,11 +7,11 @@ import atexit
 import gc
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -53,6 +53,10 @@ from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.timing.prices import Prices
 from budgetseg.types import Budget, Classes
 from budgetseg.video import VideoSource, open_video
+
+if TYPE_CHECKING:
+    from budgetseg.app.live import Camera
+    from budgetseg.live.loop import LiveFrame
 
 __all__ = ["ALL", "LoadedModel", "load"]
 
@@ -339,6 +343,35 @@ class LoadedModel:
             return self.reach(source, request, target_accuracy, stopped)[0]
         results = self.run(source, request, name, stopped)
         return results if is_list else results[0]
+
+    def stream(
+        self,
+        source: "Camera | Sequence[str | int]",
+        latency_s: float = 0.1,
+        *,
+        fps: float | None = None,
+        as_if_live: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> "Iterator[LiveFrame]":
+        """Label the newest frame of a camera again and again, each within a latency from its arrival.
+
+        A frame that cannot be labelled in time is left out, and counted in `dropped` of the next one. While you work
+        on a frame others arrive; you get the newest then. The stream ends with its source, or when you leave the loop.
+
+        Parameters
+        ----------
+        source : a device number or path, a URL, `-` for a pipe, a file, or what gives frames (H, W, 3) uint8, red
+            first, or pairs of a time in seconds and a frame; a list of numbers, paths and URLs is several sources
+        latency_s : seconds from the arrival of a frame to its labels, at most
+        fps : frames a second of a source to label, at most; None for all
+        as_if_live : treat a file as a camera: each frame arrives at its own time
+        stopped : called again and again; once it returns True, the stream ends
+        """
+        from budgetseg.app.live import LiveOrder, frames_of, live_of
+
+        are_several = isinstance(source, list | tuple) and all(isinstance(own, str | int) for own in source)
+        sources = cast("Sequence[Camera]", source) if are_several else [cast("Camera", source)]
+        return frames_of(live_of(self, sources, LiveOrder(latency_s, fps, as_if_live), stopped))
 
     def run(
         self,

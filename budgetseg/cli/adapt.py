@@ -9,7 +9,7 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import Advance, AsJson, Rows, print_json, print_table, progress
-from budgetseg.cli.options import Threads, cores_for, parse_budgets
+from budgetseg.cli.options import Threads, cores_for, parse_seconds
 from budgetseg.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def adapt(
     from budgetseg.learning.adapt import AdaptRecipe, adapt_model
     from budgetseg.models.bundle import save_model
 
-    limit_s = _seconds(time)
+    limit_s = parse_seconds("time", time, "30s, 5m")
     if output.exists():
         raise OutputError(f"'{output}' is there already; give another folder with -o")
     check_writable(output)
@@ -90,14 +90,6 @@ def adapt(
         print_json({"model": str(output), **done.as_dict()})
     else:
         _print(done, output)
-
-
-def _seconds(text: str) -> float:
-    """Seconds from a text like 30s; UsageError for anything else."""
-    budgets = parse_budgets(text, "--time")
-    if len(budgets) > 1 or budgets[0].is_share:
-        raise UsageError(f"--time must be a time. Got '{text}'; for example 30s, 5m")
-    return budgets[0].amount
 
 
 def _model(model: str | None, networks: list[Path], name: str) -> "AnyModel":

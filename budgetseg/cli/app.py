@@ -22,6 +22,7 @@ from budgetseg.cli import (
     evaluate,
     export,
     label,
+    live,
     models,
     network,
     report,
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(label.label)
+app.command()(live.live)
 app.command()(supervoxels.supervoxels)
 app.command("adapt")(adapt.adapt)
 app.command("describe")(describe.describe)

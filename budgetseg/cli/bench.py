@@ -8,7 +8,7 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, print_json, print_table, progress
-from budgetseg.cli.options import Model, Space, Threads, cores_for, parse_budgets
+from budgetseg.cli.options import Model, Space, Threads, cores_for, parse_budgets, parse_seconds
 from budgetseg.errors import UsageError
 
 __all__ = ["bench"]
@@ -282,6 +282,50 @@ def batch(
     with progress("bench batch", len(crews), "jobs") as advance:
         rows = bench_batch(place, Batch(videos, frames, amount.amount), crews, advance)
     _print("batch", rows, as_json)
+
+
+@bench.command("live")
+def live(
+    data: Data = None,
+    model: Model = "camvid",
+    threads: Threads = None,
+    latency: Annotated[str, typer.Option(help="Latencies, separated by commas.")] = "33ms,50ms,100ms",
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Source to measure: 'camera', 'file', 'mpegts', 'mpegts-lossy', 'rtsp' or 'eight'; may be repeated.",
+            show_default="all; rtsp where GStreamer's server is installed",
+        ),
+    ] = None,
+    load: Annotated[str, typer.Option(help="'idle', 'loaded' with a busy program on every core, or 'both'.")] = "both",
+    time: Annotated[str, typer.Option(help="Time of each stream: 10s, 5m.")] = "10s",
+    as_json: AsJson = False,
+) -> None:
+    """Measure streams: ages, dropped frames and accuracy, from sources that the bench serves itself.
+
+    Sources are a camera in memory, a paced file, and MPEG-TS over loopback, also with loss and pauses. Where the
+    system has GStreamer's server, a real RTSP stream is one. 'eight' is eight cameras at 10 Hz. Ages are over all
+    frames that arrived: one that was dropped is infinitely old, and shown as '-'. The rows 'cheapest' and 'dearest' are
+    one network alone on the newest frame, with nothing carried.
+    """
+    from budgetseg.app.model import load as load_model
+    from budgetseg.evaluation.bench_live import KINDS, bench_live, cases_of
+
+    unknown = [own for own in source or [] if own not in KINDS]
+    if unknown:
+        raise UsageError(f"no source '{unknown[0]}'; choose from {', '.join(KINDS)}")
+    if load not in ("idle", "loaded", "both"):
+        raise UsageError(f"--load must be idle, loaded or both. Got '{load}'")
+    latencies_s = [parse_seconds("latency", text, "33ms, 50ms") for text in latency.split(",")]
+    loads = ("idle", "loaded") if load == "both" else (load,)
+    seconds = parse_seconds("time", time, "10s, 5m")
+    cases = cases_of(data or _usual_place("camvid", "film"), source or KINDS)
+    if not cases:
+        raise UsageError("there is no RTSP server; install GStreamer's, or choose another --source")
+    loaded = load_model(model, cores_for(threads), space="frames")
+    with progress("bench live", len(loads) * len(cases) * len(latencies_s), "streams") as advance:
+        rows = bench_live(loaded, cases, latencies_s, loads, seconds, advance)
+    _print("live", rows, as_json)
 
 
 def _print(name: str, rows: list[dict[str, str | int | float | None]], as_json: bool) -> None:

@@ -1,6 +1,5 @@
 """`budgetseg label`: every pixel of a video gets a class, within a budget."""
 
-import math
 import re
 import signal
 from dataclasses import replace
@@ -12,7 +11,7 @@ import typer
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
 from budgetseg.cli.job import find_job, run_job
-from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets
+from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets, parse_seconds
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
@@ -264,7 +263,8 @@ def label(
         check_accuracy(target_accuracy)
         _check_target(budget, replay, resume)
         budget = MOST
-    terms = Terms(_seconds_of(compute_budget), overwrite)
+    compute_s = None if compute_budget is None else parse_seconds("compute-budget", compute_budget, "40h")
+    terms = Terms(compute_s, overwrite)
     part = _part(shard)
     crew = _crew(executor, jobs, cpus or threads, gpus, address)
     request = _request(budget if terms.compute_s is None else budget or "inf", scope, seed, replay, why)
@@ -353,16 +353,6 @@ def _crew(executor: str, jobs: int | None, cpus: int | None, gpus: float, addres
     is_ray = executor == "ray" or address is not None
     usual = 1 if is_ray else max(cores_for(None) // (jobs or 1), 1)
     return Crew(executor, jobs, cpus or usual, gpus, address)
-
-
-def _seconds_of(text: str | None) -> float | None:
-    """The seconds of --compute-budget."""
-    if text is None:
-        return None
-    budgets = parse_budgets(text)
-    if len(budgets) > 1 or budgets[0].is_share or budgets[0].amount == math.inf:
-        raise UsageError(f"--compute-budget must be a time. Got '{text}'; for example 40h")
-    return budgets[0].amount
 
 
 def _part(text: str | None) -> tuple[int, int] | None:

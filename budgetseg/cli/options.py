@@ -27,6 +27,7 @@ __all__ = [
     "cores_for",
     "parse_budgets",
     "parse_names",
+    "parse_seconds",
     "parse_size",
 ]
 
@@ -126,10 +127,8 @@ def parse_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-def parse_budgets(text: str, what: str = "budget") -> tuple[Budget, ...]:
+def parse_budgets(text: str) -> tuple[Budget, ...]:
     """Budgets from a text that separates them by commas: 500ms, 10s, 2m, 1h; 20% or 0.2 of the full cost; inf.
-
-    Errors name `what` they are of.
 
     Examples
     --------
@@ -138,25 +137,42 @@ def parse_budgets(text: str, what: str = "budget") -> tuple[Budget, ...]:
     >>> parse_budgets("20%,inf")
     (Budget(amount=0.2, is_share=True), Budget(amount=inf, is_share=True))
     """
-    budgets = [_parse_budget(one.strip().lower(), what) for one in text.split(",")]
+    budgets = [_parse_budget(one.strip().lower()) for one in text.split(",")]
     are_shares = all(budget.is_share for budget in budgets if budget.amount != math.inf) and budgets[0].is_share
     return tuple(Budget(math.inf, are_shares) if budget.amount == math.inf else budget for budget in budgets)
 
 
-def _parse_budget(text: str, what: str) -> Budget:
+def parse_seconds(option: str, text: str, examples: str) -> float:
+    """Seconds from a text like 30s or 50ms; UsageError for anything else.
+
+    Examples
+    --------
+    >>> parse_seconds("latency", "50ms", "50ms, 0.1s")
+    0.05
+    """
+    try:
+        (budget,) = parse_budgets(text)
+    except (UsageError, ValueError):
+        budget = Budget(math.inf)
+    if budget.is_share or budget.amount == math.inf:
+        raise UsageError(f"--{option} must be a time with its unit. Got '{text}'; for example {examples}")
+    return budget.amount
+
+
+def _parse_budget(text: str) -> Budget:
     if text == "inf":
         return Budget(math.inf)
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(ms|s|m|h|%|)", text)
     amount = 0.0 if match is None else float(match[1])
     if match is None or amount == 0:
-        raise UsageError(f"{what} must be a time, a share or 'inf', and more than 0. Got '{text}'; for example 10s")
+        raise UsageError(f"budget must be a time, a share or 'inf', and more than 0. Got '{text}'; for example 10s")
     if match[2] in _UNITS:
         return Budget(amount * _UNITS[match[2]])
     share = amount / 100 if match[2] else amount
     if share > 1 and not match[2]:
-        raise UsageError(f"{what} must be a time with its unit. Got '{text}'; write {text}s; for example 500ms, 10s")
+        raise UsageError(f"budget must be a time with its unit. Got '{text}'; write {text}s; for example 500ms, 10s")
     if share > 1:
-        raise UsageError(f"{what} must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
+        raise UsageError(f"budget must be at most 100 % if it is a share. Got '{text}'; for example 20%, or 10s")
     return Budget(share, is_share=True)
 
 

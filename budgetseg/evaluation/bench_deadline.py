@@ -25,7 +25,7 @@ from budgetseg.timing.clock import WallClock
 from budgetseg.types import NOTHING, Budget
 from budgetseg.video import VideoSource, open_video
 
-__all__ = ["TIMES_FLOOR", "bench_deadline", "deadline_clips", "summarise"]
+__all__ = ["TIMES_FLOOR", "bench_deadline", "busy_cores", "deadline_clips", "summarise"]
 
 Row = dict[str, Any]
 
@@ -63,7 +63,7 @@ def bench_deadline(
     rows = []
     model.space_for(space, clips[0])  # back ends are measured before any clock starts
     for load in LOADS:
-        with _busy_cores(load == "loaded"):
+        with busy_cores(load == "loaded"):
             for clip in clips:
                 fixed_s = _fixed_s(model, clip, n_floors)
                 for times, _ in product(TIMES_FLOOR, range(repeats)):
@@ -137,7 +137,7 @@ def _fixed_s(model: LoadedModel, clip: VideoSource, n_runs: int) -> float:
 
 
 @contextmanager
-def _busy_cores(busy: bool) -> Iterator[None]:
+def busy_cores(busy: bool) -> Iterator[None]:
     """Keep every core busy with a process during the block, if `busy`."""
     n = (os.cpu_count() or 1) if busy else 0
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]

@@ -210,6 +210,43 @@ def clock() -> Diagram:
     return own
 
 
+def live() -> Diagram:
+    """Who waits for whom in a stream."""
+    own = Diagram(880, 330)
+    own.bracket(20, 30, 840, "the loop: for each frame, within the latency from its arrival")
+    own.box(20, 50, 110, "camera,\nstream, file", DATA)
+    own.box(170, 50, 110, "inbox: waits,\noldest dropped", DATA)
+    own.box(320, 50, 130, "flow from the\nframe before")
+    own.box(490, 50, 130, "carry, fuse,\npaint")
+    own.box(660, 50, 90, "labels", DATA)
+    own.box(780, 50, 85, "your code")
+    for x in (130, 280, 450, 620, 750):
+        own.arrow((x, 72), (x + 38 if x < 750 else 779, 72))
+    own.box(490, 150, 130, "what is known,\ncarried along", DATA)
+    own.arrow((555, 150), (555, 95))
+    own.note(562, 126, "at once")
+    own.box(320, 150, 130, "which network,\nis it worth it?", CHOICE)
+    own.arrow((385, 94), (385, 149))
+    own.note(392, 126, "newest frame")
+    own.box(490, 235, 130, "quick network,\nwaited for")
+    own.box(320, 235, 130, "dear network,\nbeside the stream")
+    own.arrow((385, 194), (385, 234))
+    own.arrow((430, 194), (510, 234))
+    own.arrow((555, 235), (555, 195))
+    own.note(562, 220, "in time")
+    own.arrow((385, 279), (385, 305), (650, 305), (650, 172), (621, 172))
+    own.note(400, 298, "late: carried to the newest frame")
+    own.box(660, 110, 90, "page,\nmetrics")
+    own.box(780, 110, 85, "recording")
+    own.arrow((705, 94), (705, 109))
+    own.arrow((735, 94), (820, 109))
+    own.note(668, 172, "both in threads of their own:")
+    own.note(668, 190, "what they cannot take is left out")
+    own.note(20, 126, "a thread for each source:")
+    own.note(20, 144, "opens again what is lost")
+    return own
+
+
 def main() -> None:
     """Write all of them."""
     for name, make in (
@@ -218,6 +255,7 @@ def main() -> None:
         ("spaces", spaces),
         ("architecture", architecture),
         ("clock", clock),
+        ("live", live),
     ):
         (HERE / f"{name}.svg").write_text(make().svg())
         print(HERE / f"{name}.svg")

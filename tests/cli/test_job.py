@@ -96,7 +96,7 @@ def test_options_of_jobs_are_refused_for_one_video(
     [
         ([], "a budget is missing; for example --budget 10s"),
         (["--budget", "1s", "--shard", "3/2"], "--shard must be a part and the number of parts. Got '3/2'"),
-        (["--budget", "1s", "--compute-budget", "20%"], "--compute-budget must be a time. Got '20%'"),
+        (["--budget", "1s", "--compute-budget", "20%"], "--compute-budget must be a time with its unit. Got '20%'"),
         (["--budget", "1s", "--executor", "cloud"], "no executor 'cloud'; choose from auto, local, processes, ray"),
         (["--budget", "1s", "--resume", "nowhere"], "'nowhere' holds no run"),
         (["--budget", "1s", "--gpus", "1"], "--address and --gpus are for Ray"),

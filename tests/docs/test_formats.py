@@ -101,3 +101,14 @@ def test_a_trace(out: Path) -> None:
 
 def test_the_page_has_the_keys_of_the_manifest() -> None:
     assert keys_under("manifest.jsonl") - {"done", "skipped", "ended"} == {field.name for field in fields(Row)}
+
+
+def test_the_ledger_of_streams() -> None:
+    from budgetseg.app.live import ledger_of
+    from tests.live.worlds import camera, drive, live
+
+    loop = live([camera(drive(), 10.0, 5)])
+    assert len(list(loop)) == 5
+    ledger = ledger_of(loop, 1.0)
+    assert keys_under("Ledger of streams") == set(ledger)
+    assert keys_under("Ledger of streams", 1) == set(ledger["sources"][0])

@@ -74,6 +74,7 @@ WORLDS: dict[str, Callable[[Path], Names]] = {
     "docs/index.md": _drive,
     "docs/label.md": _drive_and_model,
     "docs/many.md": _clips_and_model,
+    "docs/live.md": _drive,
     "docs/networks.md": _network,
 }
 

@@ -4,7 +4,8 @@ There are no labels. But where there are two answers about one frame, the better
 own probabilities, its labels have some expected mean IoU, and the labels of the other one have less.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numba import njit
@@ -22,12 +23,14 @@ class Worth:
     Parameters
     ----------
     losses : the priors, and how far estimates are trusted
+    remembered : comparisons of each kind that count, the last ones; None for all
     """
 
-    def __init__(self, losses: Losses) -> None:
+    def __init__(self, losses: Losses, remembered: int | None = None) -> None:
         self._losses = losses
-        self._gains: dict[tuple[int, int], list[float]] = {}
-        self._carried: dict[str, list[tuple[float, float]]] = {}
+        self._remembered = remembered
+        self._gains: dict[tuple[int, int], deque[float]] = {}
+        self._carried: dict[str, deque[tuple[float, float]]] = {}
 
     @property
     def n_compared(self) -> int:
@@ -43,7 +46,7 @@ class Worth:
         labels : (h, w) of the cheaper one
         better : (h, w, L) probabilities of the dearer one
         """
-        self._gains.setdefault((cheap, dear), []).append(self._points(labels, better))
+        self._gains.setdefault((cheap, dear), deque(maxlen=self._remembered)).append(self._points(labels, better))
 
     def carried(self, carry: str, expected: float, labels: UInt8, own: Float32) -> None:
         """Take in the labels that a frame would have from another one, beside its own prediction.
@@ -55,7 +58,7 @@ class Worth:
         labels : (h, w), carried from the other frame
         own : (h, w, L) probabilities of its own prediction
         """
-        self._carried.setdefault(carry, []).append((expected, self._points(labels, own)))
+        self._carried.setdefault(carry, deque(maxlen=self._remembered)).append((expected, self._points(labels, own)))
 
     def is_compared(self, cheap: int, dear: int) -> bool:
         """Whether two networks were compared."""
@@ -75,11 +78,11 @@ class Worth:
         found = [0.0] * bool(names)
         for k in range(1, len(names)):
             known = [(cheap, gains) for (cheap, dear), gains in self._gains.items() if dear == k]
-            cheap, gains = max(known, default=(k - 1, []))
+            cheap, gains = max(known, key=lambda own: own[0], default=(k - 1, deque()))
             found.append(found[cheap] + self._gain(names[cheap], names[k], gains, prices_s))
         return found
 
-    def _gain(self, cheap: str, dear: str, gains: Sequence[float], prices_s: Mapping[str, float]) -> float:
+    def _gain(self, cheap: str, dear: str, gains: Collection[float], prices_s: Mapping[str, float]) -> float:
         """Points by which a network is better than another one, with which it was compared on some frames."""
         measured = self._losses.gains
         if cheap in measured and dear in measured:
@@ -87,7 +90,7 @@ class Worth:
             prior = measured[dear] - measured[cheap]
             return (n_prior * prior + sum(gains)) / max(n_prior + len(gains), 1e-9)
         if gains:
-            return float(np.mean(gains))
+            return float(np.mean(list(gains)))
         ratio = max(prices_s[dear] / max(prices_s[cheap], 1e-9), 1.0)
         return self._losses.doubling * float(np.log2(ratio))
 
@@ -99,10 +102,10 @@ class Worth:
         together = [pair for known in self._carried.values() for pair in known]
         return {carry: self._scale(self._carried.get(carry, together)) for carry in (FLOW, COPY)}
 
-    def _scale(self, known: Sequence[tuple[float, float]]) -> float:
+    def _scale(self, known: Collection[tuple[float, float]]) -> float:
         if not known:
             return 1.0
-        expected, found = np.sum(known, axis=0)
+        expected, found = np.sum(list(known), axis=0)
         prior = self._losses.prior_points
         return float((found + prior) / (expected + prior))
 
