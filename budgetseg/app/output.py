@@ -95,9 +95,8 @@ def check_place(folder: Path, names: Sequence[str]) -> None:
 @contextmanager
 def results_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder for the results of a video. At the end it becomes `folder`, and replaces an earlier run."""
-    with atomic_folder(folder, last=TRACE) as part:
+    with atomic_folder(folder, last=TRACE, stale=lambda place: _earlier_files(place) or ()) as part:
         yield part
-        _forget(folder, _earlier_files(folder) or (), _files(part))
 
 
 def write_results(
@@ -287,16 +286,3 @@ def _earlier_files(folder: Path) -> Sequence[str] | None:
     except UsageError:
         return None
 
-
-def _forget(folder: Path, earlier: Sequence[str], new: Sequence[str]) -> None:
-    """Remove files of an earlier run that this one does not replace, so that all files are of one run."""
-    if not earlier:
-        return
-    (folder / TRACE).unlink(missing_ok=True)  # from here on the earlier run is not complete
-    inside = folder.resolve()
-    old = [path for name in set(earlier) - set(new) if inside in (path := (folder / name).resolve()).parents]
-    for path in old:
-        path.unlink(missing_ok=True)
-    for parent in sorted({parent for path in old for parent in path.parents if inside in parent.parents}, reverse=True):
-        with suppress(OSError):  # others have put something there
-            parent.rmdir()

@@ -11,6 +11,7 @@ from budgetseg.app.spaces import FRAMES, REGIONS
 from budgetseg.engine.plan import Plan
 from budgetseg.engine.trace import WindowTrace
 from budgetseg.errors import UsageError
+from budgetseg.files import complete_switch
 from budgetseg.video.core import Span
 
 __all__ = ["TRACE", "Trace", "read_trace", "span_of", "write_trace"]
@@ -75,6 +76,7 @@ def write_trace(path: Path, trace: Trace) -> None:
 
 def read_trace(folder: Path) -> Trace:
     """Read the trace of a run from its folder; UsageError if there is none that can be used."""
+    complete_switch(folder)
     path = folder / TRACE
     if not path.is_file():
         raise UsageError(f"'{folder}' holds no run, {TRACE} is missing; give a folder that 'budgetseg label' wrote")
