@@ -13,7 +13,7 @@ from budgetseg.app.marks import VideoMark
 from budgetseg.app.model import LoadedModel
 from budgetseg.app.output import Wanted, budget_name, check_place, results_folder, write_results
 from budgetseg.app.spaces import AUTO, REGIONS, needs_regions, space_named
-from budgetseg.app.state import read_state
+from budgetseg.app.state import check_memory, read_state
 from budgetseg.app.trace import Trace, read_trace, span_of
 from budgetseg.app.videos import Split, Task, find_videos, work_of
 from budgetseg.engine.request import Request
@@ -163,7 +163,7 @@ class Job:
         earlier = None
         space = self.model.choose(order.wanted_space, needs_regions(None, None, request.scope))
         if before is not None and order.resume is not None:
-            earlier = _read_earlier(order.resume, before)
+            earlier = _read_earlier(order.resume, before, self.model)
             request = replace(request, window=before.windows[0].n_frames if before.windows else None)
         with results_folder(task.folder) as part:
             budgets = " ".join(map(budget_name, request.budgets))
@@ -237,12 +237,19 @@ class Job:
         return Trace(video, model.mark, settings, last.space, sources, last.plan, last.windows)
 
 
-def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
+def _read_earlier(folder: Path, trace: Trace, model: LoadedModel) -> Earlier | None:
     """The run in a folder, with what it knew at its end; None if it labelled nothing."""
     if trace.space != REGIONS:
         return Earlier(trace.plan, trace.windows, sources=trace.sources) if trace.windows else None
     windows = [window for window in trace.windows if window.n_places]  # the state has no windows without supervoxels
     memory = read_state(folder)
-    if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:
-        raise UsageError(f"the state in '{folder}' does not fit its trace; label the video again")
+    try:
+        if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:
+            raise ValueError("other supervoxels")
+        h = model.trained.classifiers
+        for known, window in zip(memory, windows, strict=True):
+            shape = len(window.read), *window.size
+            check_memory(known, shape, 1 << len(h.names), h.n_labels, sum(h.lengths[1:]))
+    except ValueError as error:
+        raise UsageError(f"the state in '{folder}' does not fit its trace ({error}); label the video again") from None
     return Earlier(trace.plan, windows, memory) if windows else None
