@@ -82,11 +82,16 @@ def locked(folder: Path) -> Iterator[None]:
             os.close(lock)
 
 
-def abandon(wait_s: float = 1.0) -> None:
-    """Remove all places of this process. Nothing becomes a target any more: the caller must end the program."""
-    if GATE.acquire(timeout=wait_s):
-        for place in list(_live):
-            forget(place)
+def abandon(wait_s: float) -> bool:
+    """Remove all places of this process, and whether that was possible: not while one of them becomes its target.
+
+    Nothing becomes a target any more: the caller must end the program.
+    """
+    if not GATE.acquire(timeout=wait_s):
+        return False
+    for place in list(_live):
+        forget(place)
+    return not any(place.exists() for place in list(_live))
 
 
 def forget(place: Path) -> None:
