@@ -134,8 +134,8 @@ def main() -> None:
 def _stoppable(guard: Guard | None = None) -> Iterator[None]:
     """Let signals raise within the block, again until an exception arrives; ignored signals stay ignored.
 
-    An exception is lost if the signal comes while an extension calls Python and ignores what that raises. Once the
-    guard of the program has seen a signal, others are ignored after the block: the program ends.
+    An exception is lost if the signal comes while an extension calls Python and ignores what that raises. Where
+    there is a guard and a signal came, others are ignored after the block: the program ends.
     """
     raised: type[BaseException] = KeyboardInterrupt
 
@@ -144,6 +144,8 @@ def _stoppable(guard: Guard | None = None) -> Iterator[None]:
         if any(type(cause) in _STOPS for cause in _causes(sys.exc_info()[1])):
             return  # the exception arrived, and must not interrupt the cleaning up
         raised = _SIGNALS.get(number, raised)
+        if guard is not None and number in _SIGNALS:
+            guard.heeded.append(number)
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
         raise raised
 
@@ -158,7 +160,7 @@ def _stoppable(guard: Guard | None = None) -> Iterator[None]:
     finally:
         sys.unraisablehook = tell
         signal.setitimer(signal.ITIMER_REAL, *timer)
-        is_ending = guard is not None and any(number in heeded for number in guard.seen)
+        is_ending = guard is not None and len(guard.heeded) > 0
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, signal.SIG_IGN if is_ending else handler)
 

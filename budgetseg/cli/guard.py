@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import active_children
@@ -33,11 +33,13 @@ class Guard:
     Attributes
     ----------
     seen : numbers of the signals that came
+    heeded : numbers of those that became exceptions
     is_said : whether the user knows how the program ends
     """
 
     def __init__(self, patience: Patience, end: Callable[[int], None]) -> None:
         self.seen: list[int] = []
+        self.heeded: list[int] = []
         self.is_said = False
         self._patience = patience
         self._end = end
@@ -48,7 +50,11 @@ class Guard:
         while numbers := os.read(pipe, 1):
             self.seen.append(numbers[0])
             if self._must_end(numbers[0]):
-                Thread(target=self._wait, args=(numbers[0],), daemon=True).start()
+                self.end_soon(numbers[0])
+
+    def end_soon(self, number: int) -> None:
+        """End the program, as after this signal, if it is still there after the grace."""
+        Thread(target=self._wait, args=(number,), daemon=True).start()
 
     def release(self) -> None:
         """The program goes on, or has ended in good time."""
@@ -89,11 +95,10 @@ def guarded(words: dict[int, str], patience: Patience | None = None) -> Iterator
     try:
         yield guard
     finally:
-        if not _is_any(guard.seen, words):
+        came = [number for number in (*guard.seen, *guard.heeded) if number in words]
+        if came:
+            guard.end_soon(came[-1])
+        else:
             guard.release()
             signal.set_wakeup_fd(before)
             os.close(writes)
-
-
-def _is_any(seen: Sequence[int], words: dict[int, str]) -> bool:
-    return any(number in words for number in seen)
