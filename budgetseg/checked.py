@@ -42,6 +42,7 @@ class Limits:
     ----------
     json_bytes : of a file of JSON or TOML; the trace of 200,000 frames has 10 MB
     model_bytes : of one file of a model; the largest networks of the field have 4 GB
+    image_bytes : of a picture
     arrays_bytes : of all arrays of one file together, unpacked; the state of an hour of film by regions has 2 GB
     side : pixels of a side of a frame; twice that of 8K, and less than what image libraries reject
     frames : of a video; ten days of film
@@ -53,6 +54,7 @@ class Limits:
 
     json_bytes: int = 256 << 20
     model_bytes: int = 8 << 30
+    image_bytes: int = 1 << 30
     arrays_bytes: int = 8 << 30
     side: int = 16384
     frames: int = 25_000_000

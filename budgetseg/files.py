@@ -14,9 +14,10 @@ from budgetseg.errors import OutputError
 from budgetseg.staging import GATE, forget, new_place, orphans, staged
 from budgetseg.switch import JOURNAL, Stale, complete, replace_folder
 
-__all__ = ["atomic_file", "atomic_folder", "check_writable", "complete_switch", "forget_leftovers"]
+__all__ = ["NO_ROOM", "atomic_file", "atomic_folder", "check_writable", "complete_switch", "forget_leftovers"]
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""Errors of a place that takes no more."""
 
 
 @contextmanager
@@ -124,4 +125,4 @@ def _explained(target: Path, part: Path) -> Iterator[None]:
 def _concerns_output(error: OSError, target: Path, part: Path) -> bool:
     places = {part.absolute(), target.absolute(), Path(os.path.realpath(target))}
     named = [Path(os.fsdecode(name)).absolute() for name in (error.filename, error.filename2) if name]
-    return error.errno in _NO_ROOM or any(places & {name, *name.parents} or name in target.parents for name in named)
+    return error.errno in NO_ROOM or any(places & {name, *name.parents} or name in target.parents for name in named)

@@ -22,6 +22,7 @@ from budgetseg.engine.run import Earlier
 from budgetseg.errors import UsageError
 from budgetseg.types import Budget
 from budgetseg.video.core import Span
+from budgetseg.video.health import check_sound, health_of
 
 __all__ = ["Job", "Order", "Written"]
 
@@ -45,6 +46,8 @@ class Order:
     space : frames, regions, or auto; an earlier run is continued or repeated in its own space
     span : the frames to label; None for all, or those of the earlier run
     target : share of right pixels, 0 to 1, to reach by frames within the budget of the request; None to spend it all
+    strict : whether videos with missing or damaged frames are refused
+    most_bytes : memory that a frame may need; None for what is free
     """
 
     videos: Sequence[Path]
@@ -56,6 +59,8 @@ class Order:
     space: str = AUTO
     span: Span | None = None
     target: float | None = None
+    strict: bool = False
+    most_bytes: int | None = None
 
     @cached_property
     def earlier(self) -> Trace | None:
@@ -97,12 +102,14 @@ class Order:
         if self.resume is not None and self.replay is not None:
             raise UsageError("--resume and --replay cannot be combined; give one of them")
         usual = Path("labelled" if self.replay is None else "replayed")
-        tasks = find_videos(self.videos, self.output or self.resume or usual, self.wanted_span)
+        tasks = find_videos(self.videos, self.output or self.resume or usual, self.wanted_span, self.most_bytes)
         if self.earlier is not None:
             if len(tasks) > 1:
                 raise UsageError(f"--resume and --replay take one video. Got {len(tasks)}; give one")
             self.earlier.video.check(tasks[0].source)
         for task in tasks:
+            if self.strict:
+                check_sound(task.source)
             check_place(task.folder, self.budgets if len(self.budgets) > 1 else ())
         return tasks
 
@@ -210,6 +217,11 @@ class Job:
             "loading_s": self.model.loading_s,
             **self.facts,
         }
+        wrong = health_of(source, trace.video.n_frames).words
+        if wrong:
+            _log.warning("'%s': %s", source.clip.path, wrong)
+            for result in results:
+                result.ledger.note(f"{wrong}; --strict refuses such a video")
         with self.progress(f"writing {source.name}", trace.video.n_frames) as advance:
             ledgers = write_results(part, source, results, trace, facts, order.wanted, advance)
         _log.info("written to %s", task.folder)

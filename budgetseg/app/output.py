@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from av.error import FFmpegError
 
 from budgetseg.app.overlay import OVERLAY, overlay_size, run_legend
 from budgetseg.app.shares import class_shares, write_classes
@@ -27,8 +28,8 @@ from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.app.why import Strip, frames_shown, write_why
 from budgetseg.engine.result import Result
 from budgetseg.engine.threads import one_thread_each
-from budgetseg.errors import OutputError, UsageError
-from budgetseg.files import atomic_folder
+from budgetseg.errors import OutputError, UsageError, VideoError
+from budgetseg.files import NO_ROOM, atomic_folder
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import Budget, Classes, UInt8
@@ -40,6 +41,9 @@ from budgetseg.video.tint import Tint
 __all__ = ["Wanted", "budget_name", "check_place", "plain", "results_folder", "write_results"]
 
 OURS = ("labels", OVERLAY, "labels.npz", "ledger.json", "why.npz", "why.png", STATE)
+
+_NO_OVERLAY = (FFmpegError, VideoError, ValueError, ArithmeticError, MemoryError, LookupError)
+"""What an encoder raises for frames that it does not take, or a decoder that finds damage in its second pass."""
 
 
 class _Tried(Exception):  # noqa: N818  # no error
@@ -125,13 +129,20 @@ def write_results(
     budgets = trace.budgets
     folders = [part / name for name in budgets] if len(budgets) > 1 else [part]
     shares = [_named_shares(result) for result in results]
+    lack = ""
     with ThreadPoolExecutor(1) as beside:
         pictures = beside.submit(_write_labels, folders, source, results, shares, wanted)
-        strip = _write_overlays(folders, source, results, shares, wanted, advance)
+        try:
+            strip = _write_overlays(folders, source, results, shares, wanted, advance)
+        except _NO_OVERLAY as error:
+            strip = None
+            lack = f"{OVERLAY} could not be made ({_line(error)})"
         pictures.result()
-    if wanted.why:
-        assert strip is not None
+    if strip is not None and wanted.why:
         write_why(part, results, trace.sources, strip)
+    if lack:
+        for result in results:
+            result.ledger.note(f"{lack}; the labels are complete")
     if last.space == REGIONS:
         write_state(part / STATE, [memory for memory in last.memory if memory is not None])
     else:
@@ -145,6 +156,13 @@ def write_results(
         (folder / "ledger.json").write_text(json.dumps(ledger, indent=2, allow_nan=False) + "\n")
     write_trace(part / TRACE, replace(trace, files=[*_files(part), TRACE]))
     return ledgers
+
+
+def _line(error: Exception) -> str:
+    """What went wrong with an overlay; raised again where nothing could be written there."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise error
+    return " ".join(str(getattr(error, "strerror", None) or error).split())[:200] or type(error).__name__
 
 
 def _confidence(results: Sequence[Result]) -> list[UInt8]:

@@ -35,22 +35,24 @@ class Task:
     folder: Path
 
 
-def find_videos(paths: Sequence[Path], output: Path, span: Span | None = None) -> list[Task]:
+def find_videos(
+    paths: Sequence[Path], output: Path, span: Span | None = None, most_bytes: int | None = None
+) -> list[Task]:
     """The videos behind paths: files, folders of images (each is one video), and folders of videos.
 
     Of each, the frames of `span` are labelled; None for all. Results of a single video go to `output` itself, those of
-    several to folders of their names in it.
+    several to folders of their names in it. A frame may need `most_bytes` of memory; None for what is free.
     """
     found = [path for given in paths for path in _videos_of(given)]
-    sources = [open_counted(path, span or WHOLE) for path in found]
+    sources = [open_counted(path, span or WHOLE, most_bytes) for path in found]
     if len(paths) == 1 and found == list(paths):
         return [Task(sources[0], output)]
     return [Task(source, output / name) for source, name in zip(sources, _names(found), strict=True)]
 
 
-def open_counted(path: str | Path, span: Span = WHOLE) -> VideoSource:
+def open_counted(path: str | Path, span: Span = WHOLE, most_bytes: int | None = None) -> VideoSource:
     """Open a video and find its number of frames, by reading all of it if the container does not store the number."""
-    source = open_video(path, start=span.start, end=span.end, stride=span.stride)
+    source = open_video(path, start=span.start, end=span.end, stride=span.stride, most_bytes=most_bytes)
     if source.n_frames is not None or not isinstance(source.clip, Container):
         return source
     span.check_begins(source.clip.count(), source.clip.path)

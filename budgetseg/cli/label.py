@@ -10,7 +10,7 @@ import typer
 
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
-from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets
+from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets, parse_bytes
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
@@ -132,6 +132,21 @@ Stride = Annotated[
     int | None,
     typer.Option(min=1, help="Distance of the frames to label: 2 takes every second frame.", show_default="1"),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Decode every frame first, and refuse a video with missing or damaged frames. Otherwise they are counted, "
+        "and the ledger says how many there are.",
+    ),
+]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        help="Memory that one frame may need, such as 500MB or 4GB. Videos with larger frames are refused.",
+        show_default="what is free",
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -166,6 +181,8 @@ def label(
     start: Start = None,
     end: End = None,
     stride: Stride = None,
+    strict: Strict = False,
+    max_memory: MaxMemory = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
@@ -205,7 +222,19 @@ def label(
         budget = MOST
     request = _request(budget, scope, seed, replay, why)
     wanted = Wanted(npz, why, not no_overlay, not no_png)
-    order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
+    most_bytes = None if max_memory is None else parse_bytes(max_memory)
+    order = Order(
+        videos,
+        request,
+        resume,
+        replay,
+        output,
+        wanted,
+        space,
+        _span(start, end, stride),
+        strict=strict,
+        most_bytes=most_bytes,
+    )
     tasks = order.tasks()  # all that can be refused is refused before the work
     tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
