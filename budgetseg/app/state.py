@@ -17,6 +17,7 @@ from budgetseg.supervoxels.graph import BINS
 from budgetseg.types import Bool, Float32, Graph, Int32, Supervoxels, UInt8
 
 __all__ = [
+    "DAMAGES",
     "STATE",
     "check_memory",
     "read_confidence",
@@ -34,7 +35,7 @@ FIELDS = ("subsets", "probabilities", "inputs")
 BEFORE = {"probabilities": "said"}
 """Names of fields in files of the first version, by their present names."""
 _ROUNDING = 1e-3  # by which the sum of probabilities in 32 bits may be larger than 1
-_DAMAGES = (
+DAMAGES = (
     OSError,
     ValueError,
     LookupError,
@@ -101,7 +102,7 @@ def _read(path: Path, window: Callable[[Mapping[str, NDArray[Any]], int], Read])
         stored = read_arrays(path)
         n_windows = len({name.split("/")[0] for name in stored})
         return [window(stored, k) for k in range(n_windows)]
-    except _DAMAGES as error:
+    except DAMAGES as error:
         raise UsageError(f"'{path}' cannot be used ({type(error).__name__}: {error}); label the video again") from None
 
 
