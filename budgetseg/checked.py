@@ -8,7 +8,6 @@ import math
 import os
 import stat
 import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -74,7 +73,7 @@ def size_of(path: Path, most: int) -> int:
 def read_regular(path: Path, most: int) -> bytes:
     """The content of a regular file of at most so many bytes; a link to one is followed."""
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # to open a pipe would wait for its writer
-    with open(opened, "rb") as file:  # noqa: PTH123 - what is checked is what is read
+    with open(opened, "rb") as file:
         _check_kind(path, os.fstat(opened), most)
         return file.read(most)
 
@@ -124,7 +123,11 @@ def read_arrays(path: Path, most: int = Limits.arrays_bytes) -> dict[str, NDArra
 
 
 def check_array(
-    array: NDArray[Any], dtype: DTypeLike, shape: tuple[int | None, ...], low: float | None = None, high: float = math.inf
+    array: NDArray[Any],
+    dtype: DTypeLike,
+    shape: tuple[int | None, ...],
+    low: float | None = None,
+    high: float = math.inf,
 ) -> NDArray[Any]:
     """The array, if it has this type and shape (None for any length), and its values lie from `low` to `high`.
 

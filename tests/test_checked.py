@@ -46,7 +46,7 @@ def test_only_regular_files_of_a_known_size_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a": NaN}', "[Infinity]", "\udcff", "", "{"])
 def test_what_is_no_json_is_a_plain_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "a").write_bytes(content.encode(errors="surrogateescape"))
-    with pytest.raises(ValueError):  # noqa: PT011 - of any wording
+    with pytest.raises(ValueError):
         read_json(tmp_path / "a")
 
 
@@ -125,7 +125,9 @@ def test_a_value_of_any_kind_is_what_was_asked_for_or_an_error(value: object) ->
 
 @settings(deadline=None, max_examples=200)
 @given(st.binary(max_size=300), st.integers(0, 200))
-def test_damaged_archives_raise_what_callers_expect(tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int) -> None:
+def test_damaged_archives_raise_what_callers_expect(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int
+) -> None:
     whole_file = io.BytesIO()
     np.savez(whole_file, a=np.arange(3))
     content = whole_file.getvalue()

@@ -1,6 +1,5 @@
 """Places of work are known from what was left behind."""
 
-import os
 from pathlib import Path
 
 from budgetseg.files import atomic_file, atomic_folder
@@ -19,7 +18,7 @@ def test_what_a_killed_process_left_goes_and_what_another_needs_stays(tmp_path: 
             other.write_text("second")
             (other_place / "b").write_text("second")
         part.write_text("first")
-    assert sorted(os.listdir(tmp_path)) == ["a.json", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "out"]
     assert (tmp_path / "a.json").read_text() == "first"
 
 

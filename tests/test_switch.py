@@ -1,6 +1,5 @@
 """A folder is the old one or the new one, whenever the process that switches them ends."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,12 +45,12 @@ def every_end(tmp_path: Path, end: str, exchange: str) -> None:
             assert found in (OLD | FOREIGN, NEW | FOREIGN), (n, found)
         assert FOREIGN.items() <= found.items(), (n, found)
         if end == "stop":
-            assert os.listdir(out.parent) == ["out"], n
+            assert [path.name for path in out.parent.iterdir()] == ["out"], n
         complete_switch(out)
         assert contents(out) in (OLD | FOREIGN, NEW | FOREIGN), (n, contents(out))
         switch(out)
         assert contents(out) == NEW | FOREIGN, n
-        assert os.listdir(out.parent) == ["out"], n
+        assert [path.name for path in out.parent.iterdir()] == ["out"], n
         if not was_ended:
             break
     print(n)
@@ -77,7 +76,7 @@ def test_a_folder_of_a_user_keeps_its_mode_and_its_links(tmp_path: Path) -> None
     (out / "empty").mkdir()
     switch(out)
     assert out.stat().st_mode & 0o777 == 0o750
-    assert os.readlink(out / "elsewhere") == "/nowhere"
+    assert (out / "elsewhere").readlink() == Path("/nowhere")
     assert (out / "empty").is_dir()
     assert not (out / "2s" / "ledger.json").exists()
 
@@ -140,4 +139,4 @@ def test_two_runs_on_one_folder_leave_one_of_them(tmp_path: Path) -> None:
         inner()
         assert part.is_dir()  # the other has not taken it for something that was left
     assert contents(out) == NEW | FOREIGN
-    assert os.listdir(tmp_path) == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -81,7 +81,9 @@ def read_confidence(folder: Path) -> list[UInt8]:
     )
 
 
-def check_memory(memory: WindowMemory, shape: tuple[int, int, int], n_subsets: int, n_labels: int, n_inputs: int) -> None:
+def check_memory(
+    memory: WindowMemory, shape: tuple[int, int, int], n_subsets: int, n_labels: int, n_inputs: int
+) -> None:
     """Raise ValueError where the memory of a window does not fit its frames (T, H, W), or the model."""
     check_array(memory.supervoxels.ids, np.int32, shape)
     check_array(memory.subsets, np.int32, (None,), 0, n_subsets - 1)

@@ -254,9 +254,7 @@ def _marks(container: InputContainer, stream: VideoStream, enough: Callable[[], 
     return marks, False
 
 
-def open_container(
-    path: Path, span: Span, threads: int | None = None, most_bytes: int | None = None
-) -> Container:
+def open_container(path: Path, span: Span, threads: int | None = None, most_bytes: int | None = None) -> Container:
     """Open a video file; VideoError if its first frame does not decode, or it ends within `span`."""
     if not path.is_file():
         raise VideoError(f"'{path}' is no regular file; give a video file, or a folder of images")

@@ -60,7 +60,7 @@ def test_compiled_code_that_never_ends_is_ended(
         _, err = process.communicate(timeout=30)
     assert process.returncode == 128 + number
     assert err == f"budgetseg: {word}; no half-written file is left\n"
-    assert os.listdir(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == []
 
 
 def test_the_program_is_gone_within_two_seconds_of_a_signal() -> None:

@@ -45,7 +45,7 @@ def test_an_unknown_codec_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.mp4", "folder/a.png"])
 def test_pipes_and_endless_files_are_refused(tmp_path: Path, name: str) -> None:
-    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
         path = tmp_path / make.__name__.strip("<>") / name
         path.parent.mkdir(parents=True)
         make(path)
@@ -55,9 +55,7 @@ def test_pipes_and_endless_files_are_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("text", ["#EXTM3U\n#EXTINF:1,\n{0}\n#EXT-X-ENDLIST\n", "ffconcat version 1.0\nfile '{0}'\n"])
 @pytest.mark.parametrize("suffix", [".m3u8", ".mp4", ".txt"])
-def test_a_list_that_names_other_files_is_refused(
-    make_clip: MakeClip, tmp_path: Path, text: str, suffix: str
-) -> None:
+def test_a_list_that_names_other_files_is_refused(make_clip: MakeClip, tmp_path: Path, text: str, suffix: str) -> None:
     path = tmp_path / f"list{suffix}"
     path.write_text(text.format(make_clip("mp4-h264")))
     with pytest.raises(VideoError, match="cannot be read as a video"):
