@@ -67,7 +67,7 @@ class WatchedFrames(Frames):
 
     seen: list[Seen] = field(default_factory=list)
 
-    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> FrameState:
+    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> FrameState:  # noqa: ARG002
         """The state of a window."""
         return Watched(self, window, video.rate, Plan(plan.n_frames, plan.size), account)
 
@@ -78,7 +78,7 @@ class ForcedFrames(Frames):
 
     only: Candidate = ("", "")
 
-    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> FrameState:
+    def open(self, window: Window, video: VideoSource, request: Request, plan: Plan, account: Account) -> FrameState:  # noqa: ARG002
         """The state of a window."""
         return Forced(self, window, video.rate, Plan(plan.n_frames, plan.size), account)
 

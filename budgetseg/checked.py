@@ -73,13 +73,13 @@ def size_of(path: Path, most: int) -> int:
 def read_regular(path: Path, most: int) -> bytes:
     """The content of a regular file of at most so many bytes; a link to one is followed."""
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # to open a pipe would wait for its writer
-    with open(opened, "rb") as file:
+    with open(opened, "rb") as file:  # noqa: PTH123 - what is checked is what is read
         _check_kind(path, os.fstat(opened), most)
         return file.read(most)
 
 
 def read_json(path: Path, most: int = Limits.json_bytes) -> Any:
-    """The values of a file of JSON; ValueError also for numbers that are none, and for lists within lists without end."""
+    """The values of a file of JSON; ValueError also for numbers that are none, and for lists nested without end."""
     try:
         return json.loads(read_regular(path, most).decode("utf-8"), parse_constant=_refuse_constant)
     except RecursionError:

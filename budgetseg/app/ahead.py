@@ -60,10 +60,10 @@ class _Silent(Descriptor):
         self.name = name
         self.length = length
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return np.zeros(self.length, np.float32)
 
 

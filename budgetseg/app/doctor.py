@@ -159,7 +159,7 @@ def _cache(what: str, folder: Path) -> Cache:
     return Cache(what, str(folder), is_writable)
 
 
-class _Tried(Exception):  # no error
+class _Tried(Exception):  # noqa: N818  # no error
     """A file can be written; raised to leave nothing behind."""
 
 

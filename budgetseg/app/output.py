@@ -46,7 +46,7 @@ _NO_OVERLAY = (FFmpegError, VideoError, ValueError, ArithmeticError, MemoryError
 """What an encoder raises for frames that it does not take, or a decoder that finds damage in its second pass."""
 
 
-class _Tried(Exception):  # no error
+class _Tried(Exception):  # noqa: N818  # no error
     """A folder can be written to; raised to leave nothing behind in it."""
 
 

@@ -49,7 +49,7 @@ DAMAGES = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What damaged archives raise: those that are encrypted, packed in an unknown way, or with a header that is no Python."""
+"""What damaged archives raise, also those that are encrypted, or with a header that is no Python."""
 
 
 def write_state(path: Path, windows: Sequence[WindowMemory]) -> None:

@@ -67,7 +67,7 @@ def adapt(
     budgetseg adapt drive1.mp4 drive2.mp4 -o mine
     budgetseg adapt videos/ --network big.onnx --network small.onnx --time 2m -o mine
     budgetseg label drive3.mp4 --model mine --budget 10s -o out
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.videos import find_videos
     from budgetseg.files import check_writable
     from budgetseg.learning.adapt import AdaptRecipe, adapt_model

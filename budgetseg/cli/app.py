@@ -74,7 +74,7 @@ def _options(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Log what is done, with the time, to standard error.")
     ] = False,
-    version: Annotated[  # its callback has printed it
+    version: Annotated[  # noqa: ARG001  # its callback has printed it
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:

@@ -25,7 +25,7 @@ def doctor(as_json: AsJson = False) -> None:
     \b
     budgetseg doctor
     budgetseg doctor --json
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.doctor import examine
 
     found = examine()

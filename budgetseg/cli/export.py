@@ -36,7 +36,7 @@ def export(
     \b
     budgetseg export out --format coco -o coco
     budgetseg export out --format cityscapes --budget 5s -o ids
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.export.formats import export as write
 
     with progress(f"export {form}", None) as advance:

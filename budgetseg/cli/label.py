@@ -206,7 +206,7 @@ def label(
     budgetseg label drive.mp4 --budget 10s --start 250 --end 500 -o out
     budgetseg label clips/ --budget 2m --model mymodel --json
     budgetseg label drive.mp4 --network big.onnx --network small.onnx --budget 10s
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.backends import wanted_of
     from budgetseg.app.job import Job, Order
     from budgetseg.app.model import load

@@ -36,7 +36,7 @@ def models(
     budgetseg models
     budgetseg models camvid
     budgetseg models mymodel --json
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.app.card import card_of
     from budgetseg.models.find import bundled_models
 

@@ -50,7 +50,7 @@ def inspect(
     \b
     budgetseg network inspect big.onnx
     budgetseg network inspect big.onnx --overwrite --json
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.evaluation.network import inspect_network
 
     target = output or file.with_suffix(".toml")

@@ -33,7 +33,7 @@ def report(
     \b
     budgetseg label drive.mp4 --budget 2s,5s,10s --why -o out
     budgetseg report out
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.report import write_report
 
     page = output or folder / "report.html"

@@ -59,7 +59,7 @@ def supervoxels(
 
     \b
     budgetseg supervoxels drive.mp4 -n 1000 -o out
-    """  # the parser keeps the lines after a real backspace
+    """  # noqa: D301  # the parser keeps the lines after a real backspace
     from budgetseg.supervoxels import Request, export_supervoxels, warm_up
     from budgetseg.video import open_video
 

@@ -46,7 +46,7 @@ LEAST = 1e-3  # added to the length that a patch is divided by, so that one with
 class Cells(Resource):
     """A resource: sums over cells of one kind of histogram of a frame."""
 
-    def work(self, scene: Scene, index: int) -> float:
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """The work of a frame, which is the same for all."""
         return self.frame_work(scene)
 

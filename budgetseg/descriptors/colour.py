@@ -43,12 +43,12 @@ class Colour(Descriptor):
         works: Float64 = graph.sizes * n_counted / n_runs + 32 * np.minimum(lives, n_counted)
         return works
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         """The vector, (512,) float32, with L as the slowest and b as the fastest index; squares sum to one."""
         vector: Float32 = Colour.compute_all(self, scene, np.array([region]), [[]])[0]
         return vector
 
-    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
+    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002
         """The vectors of several supervoxels, (K, 512) float32."""
         runs = scene.runs
         sizes = scene.supervoxels.graph.sizes

@@ -152,7 +152,7 @@ class Resource(ABC):
         """Number of resources of this kind in a scene; by default one for each frame."""
         return scene.n_frames
 
-    def needs(self, scene: Scene, index: int) -> Sequence[Key]:
+    def needs(self, scene: Scene, index: int) -> Sequence[Key]:  # noqa: ARG002 - most need none
         """Other resources whose values `make` receives."""
         return ()
 
@@ -163,7 +163,7 @@ class Resource(ABC):
         needs = (self.needs(scene, index) for index in range(self.count(scene)))
         return Lists.of([numbering.number(key) for key in keys] for keys in needs)
 
-    def work(self, scene: Scene, index: int) -> float:
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002 - the same for every frame
         """Amount of work, in a unit that time is linear in; by default the pixels of a frame."""
         return float(scene.n_pixels)
 
@@ -175,7 +175,7 @@ class Resource(ABC):
     def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:
         """The value, from the scene and the values of `needs`, in that order."""
 
-    def cut_off(self) -> None:
+    def cut_off(self) -> None:  # noqa: B027 - most take little time
         """Make every `make` under way, in any thread, end with LateError; override it if `make` takes long."""
 
 
@@ -203,7 +203,7 @@ class Descriptor(ABC):
         kinds = self.resources
         return bool(kinds) and all(type(resource).cut_off is not Resource.cut_off for resource in kinds)
 
-    def needs(self, scene: Scene, region: int) -> Sequence[Key]:
+    def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002 - most need none
         """Resources whose values `compute` receives."""
         return ()
 

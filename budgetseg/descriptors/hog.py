@@ -22,7 +22,7 @@ __all__ = ["Hog"]
 class _HogCells(Cells):
     kind = "hog cells"
 
-    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return gradient_blocks(cv2.cvtColor(scene.frames[index], cv2.COLOR_RGB2GRAY))
 
 

@@ -27,7 +27,7 @@ class _Output(Resource):
         self._network = network
         self._instead = instead
 
-    def work(self, scene: Scene, index: int) -> float:
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """One for every frame, whatever its size; its pixels as the network takes them, where it takes any number."""
         if self._network.size is not None:
             return 1.0
@@ -38,7 +38,7 @@ class _Output(Resource):
         """The same for each frame, (T,)."""
         return np.full(scene.n_frames, self.work(scene, 0))
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """Class probabilities of a frame, (h, w, L) float32."""
         return FrameArray(self._instead.get(index, self._network)(scene.frames[index]))
 

@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     values: Any
     spent_s: Float64
     shared_s: Float64
-    missing: dict[int, str] = {}
+    missing: dict[int, str] = {}  # noqa: RUF012 - nobody writes to this one
 
 
 class Workable(Protocol):
@@ -64,7 +64,7 @@ class Listed:
     def __init__(self, actions: Sequence[Action]) -> None:
         self._left = iter(actions)
 
-    def __call__(self, state: Any, left_s: float) -> Batch:
+    def __call__(self, state: Any, left_s: float) -> Batch:  # noqa: ARG002 - the list alone decides
         """The next action of the list as a batch; an empty batch after the last one."""
         action = next(self._left, None)
         return NOTHING if action is None else Batch.of([action], [0.0])

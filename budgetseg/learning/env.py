@@ -44,7 +44,7 @@ class BudgetedVideoEnv(gymnasium.Env[Float32, np.int64]):
     feature_bound : absolute value that no feature exceeds, except counts of neighbours; bounds the observation space
     """
 
-    metadata = {"render_modes": []}
+    metadata = {"render_modes": []}  # noqa: RUF012  the base class has it so
 
     def __init__(
         self,

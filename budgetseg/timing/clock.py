@@ -56,7 +56,7 @@ class Clock(ABC):
         """Seconds that the calling thread has computed, without those in which it waited for a core."""
         return self.now_s()
 
-    def charge(self, seconds: float) -> None:
+    def charge(self, seconds: float) -> None:  # noqa: B027 - real clocks run by themselves
         """Add the predicted seconds of some work to a simulated clock; other clocks ignore it."""
 
     def wait(self, event: Event, seconds: float) -> bool:
@@ -116,7 +116,7 @@ class ManualClock(Clock):
         with self._lock:
             self._now_s += seconds
 
-    def wait(self, event: Event, seconds: float) -> bool:
+    def wait(self, event: Event, seconds: float) -> bool:  # noqa: ARG002 - callers read the clock again
         """Wait a moment of real time, in which another thread may move the clock. Returns whether the event was set."""
         return event.wait(self.POLL_S)
 

@@ -35,8 +35,27 @@ INDEXED = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"})
 """Demuxers that give each frame as one packet, with its true time, and seek to key frames."""
 
 _OPENING_OTHERS = frozenset(
-    "applehttp avisynth concat concatf dash fifo hls image2 image2pipe imf iss lavfi rtp rtsp sap sdp tee vapoursynth "
-    "webm_dash_manifest".split()
+    [
+        "applehttp",
+        "avisynth",
+        "concat",
+        "concatf",
+        "dash",
+        "fifo",
+        "hls",
+        "image2",
+        "image2pipe",
+        "imf",
+        "iss",
+        "lavfi",
+        "rtp",
+        "rtsp",
+        "sap",
+        "sdp",
+        "tee",
+        "vapoursynth",
+        "webm_dash_manifest",
+    ]
 )
 """Formats of lists: files in them name other files or addresses, which would be opened, too."""
 _FORMATS = ",".join(sorted(av.formats_available - _OPENING_OTHERS))

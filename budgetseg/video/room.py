@@ -27,7 +27,7 @@ class FrameRoom:
 
 
 def check_room(path: Path, size: tuple[int, int], most_bytes: int | None = None, room: FrameRoom | None = None) -> None:
-    """Raise VideoError where a frame of a width and height needs more memory than `most_bytes`; None for what is free."""
+    """Raise VideoError where a frame of this size needs more memory than `most_bytes`; None for what is free."""
     needed = size[0] * size[1] * (room or FrameRoom()).frame_bytes
     free = available_bytes() if most_bytes is None else most_bytes
     if needed > free:

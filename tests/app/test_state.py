@@ -96,7 +96,7 @@ def test_a_state_of_another_model_or_window_does_not_fit() -> None:
         ((5, 48, 64), 4, 4, 7),
         ((5, 48, 64), 4, 3, 8),
     ):
-        with pytest.raises(ValueError, match="in place of|from 0 to"):
+        with pytest.raises(ValueError, match=r"in place of|from 0 to"):
             check_memory(memory, shape, n_subsets, n_labels, n_inputs)
     with pytest.raises(ValueError, match="from 0 to"):
         check_memory(changed(memory, "subsets", 1 << 30), (5, 48, 64), 4, 3, 7)

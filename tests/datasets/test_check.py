@@ -151,7 +151,7 @@ class Minimal(Dataset):
     name, splits = "minimal", ("train",)
     classes = Classes(("a", "b"), np.zeros((2, 3), np.uint8))
 
-    def _videos(self, split: str) -> list[LabelledVideo]:
+    def _videos(self, split: str) -> list[LabelledVideo]:  # noqa: ARG002 - it has one split
         return [InMemory()]
 
 

@@ -28,7 +28,7 @@ class Grey(Resource):
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         self.clock.advance(GREY_S)
         return np.asarray(scene.frames[index].mean(axis=2), np.float32)
 
@@ -41,10 +41,10 @@ class Step(Resource):
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
 
-    def needs(self, scene: Scene, index: int) -> Sequence[Key]:
+    def needs(self, scene: Scene, index: int) -> Sequence[Key]:  # noqa: ARG002
         return [("grey", index), ("grey", index + 1)]
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         self.clock.advance(STEP_S)
         difference: Float32 = inputs[1] - inputs[0]
         return difference
@@ -62,10 +62,10 @@ class Change(Descriptor):
     def needs(self, scene: Scene, region: int) -> Sequence[Key]:
         return [("step", t) for t in range(*scene.lifetime(region))]
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         self.clock.advance(OWN_S)
         return np.array([np.mean(inputs)], np.float32)
 
@@ -191,7 +191,7 @@ class Endless(Grey):
         super().__init__(clock)
         self.cut_after_s = cut_after_s
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         self.clock.advance(self.cut_after_s)
         raise LateError
 
@@ -258,7 +258,7 @@ class Slow(Resource):
     def __init__(self) -> None:
         self.both = Barrier(2, timeout=20)
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         self.both.wait()
         return np.asarray(scene.frames[index].mean(axis=2), np.float32)
 
@@ -271,13 +271,13 @@ class Frames(Descriptor):
     def __init__(self) -> None:
         self.resources = (Slow(),)
 
-    def needs(self, scene: Scene, region: int) -> Sequence[Key]:
+    def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002
         return [("slow", index) for index in range(scene.n_frames)]
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return np.array([np.mean(inputs)], np.float32)
 
 

@@ -107,7 +107,7 @@ def test_an_error_is_raised_without_computing_the_rest(street: Scene) -> None:
     asked: list[int] = []
 
     class Broken(Colour):
-        def work(self, scene: Scene, region: int) -> float:
+        def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
             asked.append(region)
             sleep(0.02)
             raise ZeroDivisionError

@@ -26,7 +26,7 @@ class Grey(Resource):
 
     kind = "grey"
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return np.asarray(scene.frames[index].mean(axis=2), np.float32)
 
 
@@ -38,10 +38,10 @@ class Step(Resource):
     def needs(self, scene: Scene, index: int) -> Sequence[Key]:
         return [("grey", (index + 1) % scene.n_frames), ("grey", index)]
 
-    def work(self, scene: Scene, index: int) -> float:
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         return 5.0 + index
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         difference: Float32 = inputs[1] - inputs[0]
         return difference
 
@@ -57,10 +57,10 @@ class Plugged(Descriptor):
         frames = [*range(end - 1, first - 1, -1), first]
         return [key for frame in frames for key in (("step", frame), ("grey", frame))][: 2 * (region % 4)]
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0 + region
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return np.array([len(inputs)], np.float32)
 
 
@@ -184,13 +184,13 @@ def test_a_resource_that_is_not_there_is_an_error(street: Scene) -> None:
 
 def test_a_resource_that_is_not_there_does_not_matter_where_nobody_asks(street: Scene) -> None:
     class Onward(Step):
-        def needs(self, scene: Scene, index: int) -> Sequence[Key]:
+        def needs(self, scene: Scene, index: int) -> Sequence[Key]:  # noqa: ARG002
             return [("grey", index + 1)]
 
     class Plain(Plugged):
         resources = Grey(), Onward()
 
-        def needs(self, scene: Scene, region: int) -> Sequence[Key]:
+        def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002
             return [("step", 0)]
 
     _, needs = needs_of(street, [Plain()])
@@ -200,11 +200,11 @@ def test_a_resource_that_is_not_there_does_not_matter_where_nobody_asks(street: 
 @pytest.mark.parametrize("kind", [Hog, Hof])
 def test_a_class_that_replaces_a_plain_form_is_asked_for_it(kind: type[Descriptor], street: Scene) -> None:
     class Heavy(kind):  # type: ignore[misc, valid-type]
-        def work(self, scene: Scene, region: int) -> float:
+        def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
             return 7.0
 
     class Alone(kind):  # type: ignore[misc, valid-type]
-        def needs(self, scene: Scene, region: int) -> Sequence[Key]:
+        def needs(self, scene: Scene, region: int) -> Sequence[Key]:  # noqa: ARG002
             return [(kind.resources[0].kind, 0)]
 
     class Twice(kind):  # type: ignore[misc, valid-type]

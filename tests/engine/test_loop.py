@@ -71,7 +71,7 @@ class Endless:
         self._state = state
         self.n_asked = 0
 
-    def __call__(self, state: Office, left_s: float) -> Batch:
+    def __call__(self, state: Office, left_s: float) -> Batch:  # noqa: ARG002
         with self._state.alone():
             self.n_asked += 1
             return Batch.of([Action(self.n_asked, 0)], [1.0])

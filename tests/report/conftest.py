@@ -19,13 +19,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def street_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:
+def street_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:  # noqa: ARG001
     """Folder of a street labelled at three budgets, with the why map."""
     return label_street(tmp_path_factory.mktemp("labelled"))
 
 
 @pytest.fixture(scope="session")
-def frames_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:
+def frames_run(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:  # noqa: ARG001
     """Folder of a street that was labelled by whole frames at three budgets."""
     pytest.importorskip("onnx")
     return label_by_frames(tmp_path_factory.mktemp("frames"))

@@ -74,7 +74,7 @@ def test_damage_that_a_decoder_would_patch_is_refused(make_clip: MakeClip, tmp_p
     data[at : at + 400] = bytes(400)
     path = tmp_path / "damaged.avi"
     path.write_bytes(data)
-    with pytest.raises(VideoError, match="damaged|missing"):
+    with pytest.raises(VideoError, match=r"damaged|missing"):
         check_sound(open_video(path))
 
 

@@ -46,7 +46,7 @@ def test_a_picture_of_giant_size_is_refused_before_it_is_decoded(
     monkeypatch.setattr("budgetseg.video.room.available_bytes", lambda: 10**9)
     with pytest.raises(VideoError, match=r"needs 16.0 GB, and there is 1.0 GB; scale it down"):
         open_video(tmp_path)
-    with pytest.raises(VideoError, match="needs 16.0 GB"):
+    with pytest.raises(VideoError, match=r"needs 16.0 GB"):
         read_image(tmp_path / "a.png", (8, 8))  # a later frame of another size
 
 
@@ -54,7 +54,7 @@ def test_a_video_file_of_giant_frames_is_refused_before_it_is_decoded(
     make_clip: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("budgetseg.video.container._first_frame", lambda *_: pytest.fail("it was decoded"))
-    with pytest.raises(VideoError, match="a frame of 96×64 needs 0.0 GB, and --max-memory allows 0.0 GB"):
+    with pytest.raises(VideoError, match=r"a frame of 96×64 needs 0.0 GB, and --max-memory allows 0.0 GB"):
         open_video(make_clip("mp4-h264"), most_bytes=1000)
 
 

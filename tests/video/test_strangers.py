@@ -39,7 +39,7 @@ def test_an_unknown_codec_is_one_line(tmp_path: Path) -> None:
     data = path.read_bytes()
     assert b"FMP4" in data
     path.write_bytes(data.replace(b"FMP4", b"ZZZZ"))
-    with pytest.raises(VideoError, match="is in a codec that is not known here; convert it to H.264"):
+    with pytest.raises(VideoError, match=r"is in a codec that is not known here; convert it to H.264"):
         open_video(path)
 
 

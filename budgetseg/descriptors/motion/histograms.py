@@ -59,14 +59,14 @@ class _HofCells(_FlowCells):
     def frame_work(self, scene: Scene) -> float:
         return flow_work(scene, pixels_a_vector=4)  # counting vectors is fast here, so that sums over cells are half
 
-    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return flow_blocks(inputs[0].array, flow_reduction(*scene.frames.shape[1:3]))
 
 
 class _MbhCells(_FlowCells):
     kind = "mbh cells"
 
-    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:
+    def blocks(self, scene: Scene, index: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         return flow_edge_blocks(inputs[0].array, flow_reduction(*scene.frames.shape[1:3]))
 
 
@@ -97,7 +97,7 @@ class _TrackHistogram(Descriptor):
         vector: Float32 = _TrackHistogram.compute_all(self, scene, np.array([region]), [inputs])[0]
         return vector
 
-    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:
+    def compute_all(self, scene: Scene, regions: Int64, inputs: list[list[Any]]) -> Float32:  # noqa: ARG002
         """The vectors of several supervoxels, (K, 8 · bins) float32."""
         return describe_tracks([values[0] for values in inputs], [values[1:] for values in inputs])
 

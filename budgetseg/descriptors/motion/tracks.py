@@ -92,7 +92,7 @@ class Flow(Resource):
         """Number of pairs of consecutive frames, at least one."""
         return max(scene.n_frames - 1, 1)
 
-    def work(self, scene: Scene, index: int) -> float:
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """The work of a pair of frames, which is the same for all."""
         return flow_work(scene)
 
@@ -100,7 +100,7 @@ class Flow(Resource):
         """The work of every pair of frames, (T - 1,)."""
         return np.full(self.count(scene), flow_work(scene))
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> FrameArray:  # noqa: ARG002
         """The flow, (ceil(H/r), ceil(W/r), 2) float32, with r the `flow_reduction`."""
         following = min(index + 1, scene.n_frames - 1)
         return FrameArray(optical_flow(scene.frames[index], scene.frames[following]))

@@ -131,7 +131,7 @@ class Frames:
         length = request.window or max(self.settings.shortest_window, most)
         return max(1, length // plan.stride)  # of an earlier run's plan: any other frame may be read now
 
-    def reader(self, video: VideoSource, plan: Plan) -> Reader:
+    def reader(self, video: VideoSource, plan: Plan) -> Reader:  # noqa: ARG002 - any of its frames may be read
         """Gives the frames of a video."""
         return Reader(video, self.threads)
 

@@ -242,7 +242,7 @@ class FrameState:
         self.plan = replace(plan, stride=stride)
         return True
 
-    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Any = None) -> None:
+    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: Any = None) -> None:  # noqa: ARG002
         """Read the first `n_read` frames that another run has read."""
         self.footage.read_again(earlier.read[:n_read])
 
@@ -411,7 +411,7 @@ class FrameState:
         """The networks."""
         return self._space.networks_in_order
 
-    def full_s(self, scope: str) -> float:
+    def full_s(self, scope: str) -> float:  # noqa: ARG002 - descriptors are of the other space
         """Predicted seconds of everything: all frames read, the dearest network on each, labels along edges."""
         n = len(self._window.span)
         read_s = self._window.reader.predict_s(self._space.prices, n)

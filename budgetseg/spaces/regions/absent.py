@@ -18,10 +18,10 @@ class Absent(Descriptor):
         self.name = other.name
         self.length = other.length
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         """Zero: nothing is ever computed."""
         return 0.0
 
-    def compute(self, scene: Scene, region: int, inputs: list[Value]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Value]) -> Float32:  # noqa: ARG002
         """Raise LookupError."""
         raise LookupError("not to be had")

@@ -79,7 +79,7 @@ class RegionState:
 
     # Making ready
 
-    def glance(self, end_s: float) -> Batch:
+    def glance(self, end_s: float) -> Batch:  # noqa: ARG002 - without supervoxels nothing can be asked
         """No action: supervoxels come first."""
         return NOTHING
 
@@ -88,7 +88,7 @@ class RegionState:
         """Whether there is a descriptor of a supervoxel."""
         return self._has_descriptors
 
-    def prepare(self, end_s: float, last_s: float) -> bool:
+    def prepare(self, end_s: float, last_s: float) -> bool:  # noqa: ARG002 - the largest budget decides for all
         """Read the window and make its supervoxels, on the first call. Returns False if there is no time for labels.
 
         Labels are due at `last_s`, the end of the largest budget.
@@ -114,7 +114,7 @@ class RegionState:
             self._account.ledger.note(f"the budget is short: {name}")
         return True
 
-    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: WindowMemory | None = None) -> None:
+    def prepare_again(self, earlier: WindowTrace, n_read: int, memory: WindowMemory | None = None) -> None:  # noqa: ARG002
         """Read the window and make its supervoxels as an earlier run did, or take them from its memory."""
         if self.scene is not None:
             return

@@ -64,10 +64,10 @@ class Broken(Descriptor):
     def __init__(self) -> None:
         self.n_left = 10
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0
 
-    def compute(self, scene: Scene, region: int, inputs: list[Value]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Value]) -> Float32:  # noqa: ARG002
         self.n_left -= 1
         if self.n_left < 0:
             raise RuntimeError("no more")

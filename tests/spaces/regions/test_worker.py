@@ -43,10 +43,10 @@ class Odd(Descriptor):
     def __init__(self, answer: Callable[[int], Any]) -> None:
         self.length, self._answer = BUILT_IN["hog"]().length, answer
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         return 1.0
 
-    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:
+    def compute(self, scene: Scene, region: int, inputs: list[Any]) -> Float32:  # noqa: ARG002
         answer: Float32 = self._answer(self.length)
         return answer
 

@@ -151,11 +151,11 @@ class Outputs(Resource):
         self._hangs_at = hangs_at
         self._is_cut = Event()
 
-    def work(self, scene: Scene, index: int) -> float:
+    def work(self, scene: Scene, index: int) -> float:  # noqa: ARG002
         """One frame."""
         return 1.0
 
-    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:
+    def make(self, scene: Scene, index: int, inputs: list[Any]) -> Value:  # noqa: ARG002
         """Mean colour of the frame, (3,)."""
         n_before = len(self.asked)
         self.asked.append(index)
@@ -192,7 +192,7 @@ class Seen(Descriptor):
         """The output for its middle frame."""
         return [("outputs", int(scene.supervoxels.graph.key_frames[region, 1]))]
 
-    def work(self, scene: Scene, region: int) -> float:
+    def work(self, scene: Scene, region: int) -> float:  # noqa: ARG002
         """One look."""
         return 1.0
 
