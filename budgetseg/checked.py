@@ -176,12 +176,12 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
         if dtype.hasobject or min(shape, default=0) < 0 or n_bytes > member.file_size:
             raise ValueError(f"'{member.filename}' has no array of {shape}")
         array = np.empty(math.prod(shape), dtype)
-        room = memoryview(array.view(np.uint8))
-        while len(room):
-            n_read = file.readinto(room[:_BLOCK])
-            if not n_read:
+        room = array.view(np.uint8)
+        for at in range(0, n_bytes, _BLOCK):
+            block = file.read(min(_BLOCK, n_bytes - at))
+            if len(block) != min(_BLOCK, n_bytes - at):
                 raise ValueError(f"'{member.filename}' is cut short")
-            room = room[n_read:]
+            room[at : at + _BLOCK] = np.frombuffer(block, np.uint8)
     return array.reshape(shape[::-1]).T if in_columns else array.reshape(shape)
 
 

@@ -19,11 +19,11 @@ _told: list[bool] = []
 _TROUBLES = (OSError, RuntimeError, EOFError, ValueError, LookupError, TypeError, AttributeError, ImportError)
 _DAMAGES = (*_TROUBLES, pickle.UnpicklingError, MemoryError)
 
-_load = caching.IndexDataCacheFile.load
-_save = caching.IndexDataCacheFile.save
-_load_index = caching.IndexDataCacheFile._load_index
-_load_overload = caching.Cache.load_overload
-_enable = dispatcher.Dispatcher.enable_caching
+_load: Any = caching.IndexDataCacheFile.load
+_save: Any = caching.IndexDataCacheFile.save
+_load_index: Any = caching.IndexDataCacheFile._load_index
+_load_overload: Any = caching.Cache.load_overload
+_enable: Any = dispatcher.Dispatcher.enable_caching
 
 
 def _index(self: Any) -> Any:
@@ -76,8 +76,11 @@ def _tell(error: Exception) -> None:
         _log.warning("compiled code cannot be kept (%s: %s); it is made again", type(error).__name__, line)
 
 
-caching.IndexDataCacheFile._load_index = _index
-caching.IndexDataCacheFile.load = _loaded
-caching.IndexDataCacheFile.save = _saved
-caching.Cache.load_overload = _rebuilt
-dispatcher.Dispatcher.enable_caching = _enabled
+for _owner, _name, _careful in (
+    (caching.IndexDataCacheFile, "_load_index", _index),
+    (caching.IndexDataCacheFile, "load", _loaded),
+    (caching.IndexDataCacheFile, "save", _saved),
+    (caching.Cache, "load_overload", _rebuilt),
+    (dispatcher.Dispatcher, "enable_caching", _enabled),
+):
+    setattr(_owner, _name, _careful)

@@ -91,8 +91,8 @@ def _exchanged(part: Path, target: Path, kept: set[str], old: set[str], settings
         return False
     linked = []
     try:
-        for folder in _empty_folders(target):
-            (part / folder).mkdir(parents=True, exist_ok=True)
+        for empty in _empty_folders(target):
+            (part / empty).mkdir(parents=True, exist_ok=True)
         for name in kept:
             (part / name).parent.mkdir(parents=True, exist_ok=True)
             os.link(target / name, part / name, follow_symlinks=False)

@@ -6,6 +6,7 @@ import os
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +60,11 @@ def test_names_that_lead_elsewhere_are_no_places(tmp_path: Path, name: str) -> N
 
 
 def test_arrays_come_back_as_numpy_writes_them(tmp_path: Path) -> None:
-    arrays = {"a/b": np.arange(6, dtype=np.int32).reshape(2, 3), "c": np.asfortranarray(np.eye(3)), "d": np.array(2.0)}
+    arrays: dict[str, Any] = {
+        "a/b": np.arange(6, dtype=np.int32).reshape(2, 3),
+        "c": np.asfortranarray(np.eye(3)),
+        "d": np.array(2.0),
+    }
     np.savez_compressed(tmp_path / "a.npz", **arrays)
     found = read_arrays(tmp_path / "a.npz")
     assert found.keys() == arrays.keys()
@@ -112,7 +117,7 @@ JSON = st.recursive(
 def test_a_value_of_any_kind_is_what_was_asked_for_or_an_error(value: object) -> None:
     for check, kinds in ((whole, int), (number, float)):
         try:
-            found = check(value, -5, 5)  # type: ignore[operator]
+            found = check(value, -5, 5)
         except ValueError:
             continue
         assert type(found) is kinds

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def every_end(tmp_path: Path, end: str, exchange: str) -> None:
         n += 1
         out = tmp_path / f"{n}" / "out"
         write(out, OLD | FOREIGN)
-        was_ended = kills.ends_at(n, lambda out=out: switch(out), getattr(kills, end), exchange == "exchange")
+        was_ended = kills.ends_at(n, partial(switch, out), getattr(kills, end), exchange == "exchange")
         found = contents(out)
         if exchange == "exchange" or end == "stop":
             assert found in (OLD | FOREIGN, NEW | FOREIGN), (n, found)

@@ -59,8 +59,8 @@ def outlets() -> Iterator[tuple[Outlet, Outlet]]:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     output, error = (Outlet(stream) for stream in before)
-    sys.stdout = output  # type: ignore[assignment]
-    sys.stderr = error  # type: ignore[assignment]
+    sys.stdout = output
+    sys.stderr = error
     try:
         yield output, error
     finally:
