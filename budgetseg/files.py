@@ -1,23 +1,23 @@
 """Files and folders that appear whole or not at all.
 
-Work goes to a hidden temporary place beside the target and is renamed when it is done, so a failed or killed command
-never leaves something that looks whole.
+Work goes to a hidden temporary place beside the target and takes its place when it is done, so a failed or killed
+command never leaves something that looks whole. What a killed command has left is removed by the next one.
 """
 
 import errno
-import glob
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 
 from budgetseg.errors import OutputError
+from budgetseg.staging import GATE, forget, new_place, orphans, staged
+from budgetseg.switch import JOURNAL, Stale, complete, replace_folder
 
-__all__ = ["atomic_file", "atomic_folder", "check_writable", "forget_leftovers"]
+__all__ = ["NO_ROOM", "atomic_file", "atomic_folder", "check_writable", "complete_switch", "forget_leftovers"]
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""Errors of a place that takes no more."""
 
 
 @contextmanager
@@ -34,35 +34,36 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise OutputError(f"cannot write '{target}': it is a folder; give the name of a file")
-    part = _nearest_folder(target.parent) / f".{target.stem}.{token_hex(4)}{target.suffix}"
-    try:
-        with _explained(target, part):
-            part.touch()  # a place that cannot be written should fail before the work, not after it
-            yield part
-            target.parent.mkdir(parents=True, exist_ok=True)
+    near = _nearest_folder(target.parent)
+    for left in orphans(near, target.stem, target.suffix):
+        if left.is_file():
+            forget(left)
+    part = new_place(near, target.stem, target.suffix)
+    # The place is made first: what cannot be written should fail before the work, not after it.
+    with _explained(target, part), staged(part, Path.touch):
+        yield part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with GATE:
             part.replace(target)
-    finally:
-        _forget(part)
 
 
 @contextmanager
-def atomic_folder(path: str | Path, last: str | None = None) -> Iterator[Path]:
-    """Give a temporary folder whose files move to `path` when the block ends well and vanish when it does not.
+def atomic_folder(path: str | Path, last: str | None = None, stale: Stale = lambda _: ()) -> Iterator[Path]:
+    """Give a temporary folder whose files are in `path` when the block ends well and vanish when it does not.
 
-    A file of the same name in `path` is replaced, every other file there is kept. Where `path` is there already, files
-    move one by one: the `last` of them is what tells that all of them are there.
+    A file of the same name in `path` is replaced, and so are those that `stale(path)` names; every other file there is
+    kept. It is done in one step (see `budgetseg.switch`); where it cannot be, the file `last` tells that all are there.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
         raise OutputError(f"cannot write into '{target}': it is a file; give the name of a folder")
-    part = _staging_place(target) / f".{target.name}.{token_hex(4)}"
-    try:
-        with _explained(target, part):
-            part.mkdir()
-            yield part
-            _move_into(part, target, last)
-    finally:
-        _forget(part)
+    forget_leftovers(target)
+    place = Path(os.path.realpath(target))  # a link to a folder stays one
+    part = new_place(_staging_place(place), place.name)
+    with _explained(target, part), staged(part, Path.mkdir):
+        yield part
+        with GATE:
+            replace_folder(part, place, last, stale)
 
 
 class _EnoughError(Exception):
@@ -76,11 +77,21 @@ def check_writable(folder: Path) -> None:
 
 
 def forget_leftovers(path: str | Path) -> None:
-    """Remove what `atomic_folder(path)` left beside `path` where it was killed; not while another one is at work."""
-    target = Path(path)
-    for part in target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 8}"):
-        if part.is_dir():
-            _forget(part)
+    """Remove what killed processes left for `atomic_folder(path)`, or complete what they had begun to put there."""
+    target = Path(os.path.realpath(path))
+    for left in orphans(_staging_place(target), target.name):
+        if left.is_dir():
+            with suppress(OSError):
+                complete(left, target)
+
+
+def complete_switch(folder: Path) -> None:
+    """Complete what a killed process had begun to put into a folder, before it is read."""
+    target = Path(os.path.realpath(folder))
+    for left in orphans(_staging_place(target), target.name):
+        if (left / JOURNAL).is_file():
+            with suppress(OSError):
+                complete(left, target)
 
 
 def _nearest_folder(folder: Path) -> Path:
@@ -99,21 +110,6 @@ def _staging_place(target: Path) -> Path:
     return parent
 
 
-def _move_into(part: Path, target: Path, last: str | None) -> None:
-    """All files below `part`, moved to the same places below `target`."""
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.rename(target)  # one step: there is no moment with half of the files
-        return
-    if last is not None:
-        (target / last).unlink(missing_ok=True)
-    files = (file for file in part.rglob("*") if not file.is_dir())
-    for file in sorted(files, key=lambda file: (file == part / (last or ""), file)):
-        place = target / file.relative_to(part)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        file.replace(place)
-
-
 @contextmanager
 def _explained(target: Path, part: Path) -> Iterator[None]:
     """Failures of writing as one line; other errors of the block pass as they are."""
@@ -127,15 +123,6 @@ def _explained(target: Path, part: Path) -> Iterator[None]:
 
 
 def _concerns_output(error: OSError, target: Path, part: Path) -> bool:
-    places = {part.absolute(), target.absolute()}
+    places = {part.absolute(), target.absolute(), Path(os.path.realpath(target))}
     named = [Path(os.fsdecode(name)).absolute() for name in (error.filename, error.filename2) if name]
-    return error.errno in _NO_ROOM or any(places & {name, *name.parents} or name in target.parents for name in named)
-
-
-def _forget(part: Path) -> None:
-    """Remove what is left, without hiding the error that made us give up."""
-    with suppress(OSError):
-        if part.is_dir():
-            shutil.rmtree(part)
-        else:
-            part.unlink(missing_ok=True)
+    return error.errno in NO_ROOM or any(places & {name, *name.parents} or name in target.parents for name in named)

@@ -4,6 +4,7 @@ import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import gettempdir
 
 __all__ = ["cache_folder", "cpu_features", "cpu_limit", "cpu_model", "usable_cores"]
 
@@ -45,4 +46,7 @@ def cache_folder() -> Path:
     own = os.environ.get("BUDGETSEG_CACHE")
     if own:
         return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "budgetseg"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "budgetseg"
+    except RuntimeError:  # nobody's home
+        return Path(gettempdir()) / f"budgetseg-{os.getuid()}"

@@ -17,7 +17,7 @@ from budgetseg.app.marks import VideoMark
 from budgetseg.app.model import LoadedModel
 from budgetseg.app.output import Wanted, budget_name, check_place, results_folder, write_results
 from budgetseg.app.spaces import AUTO, REGIONS, needs_regions, space_named
-from budgetseg.app.state import read_state
+from budgetseg.app.state import check_memory, read_state
 from budgetseg.app.trace import Trace, read_trace, span_of
 from budgetseg.app.videos import WHOLE, is_one_video, open_counted
 from budgetseg.engine.request import Request
@@ -27,6 +27,7 @@ from budgetseg.errors import OutputError, UsageError
 from budgetseg.types import Budget
 from budgetseg.video import VideoSource
 from budgetseg.video.core import Span
+from budgetseg.video.health import check_sound, health_of
 
 __all__ = ["FILES", "Labeller", "Order", "Task", "Written"]
 
@@ -67,6 +68,8 @@ class Order:
     space : frames, regions, or auto; an earlier run is continued or repeated in its own space
     span : the frames to label; None for all, or those of the earlier run
     target : share of right pixels, 0 to 1, to reach by frames within the budget of the request; None to spend it all
+    strict : whether videos with missing or damaged frames are refused
+    most_bytes : memory that a frame may need; None for what is free
     """
 
     videos: Sequence[Path]
@@ -78,6 +81,8 @@ class Order:
     space: str = AUTO
     span: Span | None = None
     target: float | None = None
+    strict: bool = False
+    most_bytes: int | None = None
 
     @cached_property
     def earlier(self) -> Trace | None:
@@ -128,13 +133,20 @@ class Order:
         """The one video to label; an error if something cannot be read, written or resumed."""
         if self.resume is not None and self.replay is not None:
             raise UsageError("--resume and --replay cannot be combined; give one of them")
-        task = Task(open_counted(self.videos[0], self.wanted_span or WHOLE), self.folder)
+        task = Task(self.open(self.videos[0]), self.folder)
         if self.earlier is not None:
             self.earlier.video.check(task.source)
         if (task.folder / MANIFEST).exists():
             raise OutputError(f"'{task.folder}' holds a job of several videos; choose another folder")
         check_place(task.folder, self.folders)
         return task
+
+    def open(self, path: Path) -> VideoSource:
+        """The frames to label of one of the videos; VideoError where it is refused."""
+        source = open_counted(path, self.wanted_span or WHOLE, self.most_bytes)
+        if self.strict:
+            check_sound(source)
+        return source
 
     def check_many(self) -> None:
         """Raise UsageError where several videos are asked for together with what takes one."""
@@ -196,7 +208,7 @@ class Labeller:
         earlier = None
         space = self.model.choose(order.wanted_space, needs_regions(None, None, request.scope))
         if before is not None and order.resume is not None:
-            earlier = _read_earlier(order.resume, before)
+            earlier = _read_earlier(order.resume, before, self.model)
             request = replace(request, window=before.windows[0].n_frames if before.windows else None)
         with results_folder(task.folder) as part:
             budgets = " ".join(map(budget_name, request.budgets))
@@ -243,6 +255,11 @@ class Labeller:
             "loading_s": self.model.loading_s,
             **self.facts,
         }
+        wrong = health_of(source, trace.video.n_frames).words
+        if wrong:
+            _log.warning("'%s': %s", source.clip.path, wrong)
+            for result in results:
+                result.ledger.note(f"{wrong}; --strict refuses such a video")
         with self.progress(f"writing {source.name}", trace.video.n_frames) as advance:
             ledgers = write_results(part, source, results, trace, facts, order.wanted, advance)
         work = float(trace.video.n_frames * source.width * source.height)
@@ -275,12 +292,19 @@ class Labeller:
         return Trace(video, model.mark, settings, last.space, sources, last.plan, last.windows)
 
 
-def _read_earlier(folder: Path, trace: Trace) -> Earlier | None:
+def _read_earlier(folder: Path, trace: Trace, model: LoadedModel) -> Earlier | None:
     """The run in a folder, with what it knew at its end; None if it labelled nothing."""
     if trace.space != REGIONS:
         return Earlier(trace.plan, trace.windows, sources=trace.sources) if trace.windows else None
     windows = [window for window in trace.windows if window.n_places]  # the state has no windows without supervoxels
     memory = read_state(folder)
-    if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:
-        raise UsageError(f"the state in '{folder}' does not fit its trace; label the video again")
+    try:
+        if [len(known.supervoxels) for known in memory] != [window.n_places for window in windows]:
+            raise ValueError("other supervoxels")
+        h = model.trained.classifiers
+        for known, window in zip(memory, windows, strict=True):
+            shape = len(window.read), *window.size
+            check_memory(known, shape, 1 << len(h.names), h.n_labels, sum(h.lengths[1:]))
+    except ValueError as error:
+        raise UsageError(f"the state in '{folder}' does not fit its trace ({error}); label the video again") from None
     return Earlier(trace.plan, windows, memory) if windows else None

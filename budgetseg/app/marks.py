@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from budgetseg.checked import Limits, text, whole
 from budgetseg.errors import UsageError
 from budgetseg.models.bundle import AnyModel, Model
 from budgetseg.networks.together import NetworkMark
@@ -13,6 +14,9 @@ from budgetseg.types import Classes
 from budgetseg.video import VideoSource
 
 __all__ = ["ModelMark", "VideoMark", "mark_of", "mark_of_networks"]
+
+MOST_PATH = 4096
+"""Characters of a path, as of Linux."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,13 @@ class VideoMark:
         """The mark of a video with n_frames frames."""
         first = next(iter(source)).pixels
         return cls(source.name, n_frames, source.width, source.height, sha256(first.tobytes()).hexdigest())
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "VideoMark":
+        """The mark from its JSON values; ValueError if they are none."""
+        n_frames = whole(stored["n_frames"], 1, Limits.frames)
+        width, height = (whole(stored[side], 1, Limits.side) for side in ("width", "height"))
+        return cls(text(stored["name"]), n_frames, width, height, text(stored["first_frame"]))
 
     def check(self, source: VideoSource) -> None:
         """Raise UsageError if a source is another video; its name may differ."""
@@ -74,12 +85,15 @@ class ModelMark:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "ModelMark":
         """The mark from its JSON values; ValueError if they contradict each other."""
-        classes, descriptors = (tuple(map(str, stored[name])) for name in ("classes", "descriptors"))
-        colours = tuple(tuple(map(int, colour)) for colour in stored["colours"])
+        classes, descriptors = (tuple(map(text, stored[name])) for name in ("classes", "descriptors"))
+        colours = tuple(tuple(whole(value, 0, 255) for value in colour) for colour in stored["colours"])
         if [len(colour) for colour in colours] != [3] * len(classes):
             raise ValueError("there must be a colour for each class")
-        networks = tuple(NetworkMark(**network) for network in stored.get("networks", ()))
-        name, place, digest = (str(stored[key]) for key in ("name", "place", "digest"))
+        networks = tuple(
+            NetworkMark(*(text(network[key], MOST_PATH) for key in ("name", "path", "digest")))
+            for network in stored.get("networks", ())
+        )
+        name, place, digest = (text(stored[key], MOST_PATH) for key in ("name", "place", "digest"))
         return cls(name, place, digest, classes, colours, descriptors, networks)
 
     def check(self, other: "ModelMark") -> None:

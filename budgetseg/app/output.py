@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from av.error import FFmpegError
 
 from budgetseg.app.overlay import OVERLAY, overlay_size, run_legend
 from budgetseg.app.shares import class_shares, write_classes
@@ -27,8 +28,8 @@ from budgetseg.app.trace import TRACE, Trace, read_trace, write_trace
 from budgetseg.app.why import Strip, frames_shown, write_why
 from budgetseg.engine.result import Result
 from budgetseg.engine.threads import one_thread_each
-from budgetseg.errors import OutputError, UsageError
-from budgetseg.files import atomic_folder
+from budgetseg.errors import OutputError, UsageError, VideoError
+from budgetseg.files import NO_ROOM, atomic_folder
 from budgetseg.spaces.frames.evidence import FrameEvidence
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import Budget, Classes, UInt8
@@ -40,6 +41,9 @@ from budgetseg.video.tint import Tint
 __all__ = ["Wanted", "budget_name", "check_place", "plain", "results_folder", "write_results"]
 
 OURS = ("labels", OVERLAY, "labels.npz", "ledger.json", "why.npz", "why.png", STATE)
+
+_NO_OVERLAY = (FFmpegError, VideoError, ValueError, ArithmeticError, MemoryError, LookupError)
+"""What an encoder raises for frames that it does not take, or a decoder that finds damage in its second pass."""
 
 
 class _Tried(Exception):  # noqa: N818  # no error
@@ -95,9 +99,8 @@ def check_place(folder: Path, names: Sequence[str]) -> None:
 @contextmanager
 def results_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder for the results of a video. At the end it becomes `folder`, and replaces an earlier run."""
-    with atomic_folder(folder, last=TRACE) as part:
+    with atomic_folder(folder, last=TRACE, stale=lambda place: _earlier_files(place) or ()) as part:
         yield part
-        _forget(folder, _earlier_files(folder) or (), _files(part))
 
 
 def write_results(
@@ -126,13 +129,20 @@ def write_results(
     budgets = trace.budgets
     folders = [part / name for name in budgets] if len(budgets) > 1 else [part]
     shares = [_named_shares(result) for result in results]
+    lack = ""
     with ThreadPoolExecutor(1) as beside:
         pictures = beside.submit(_write_labels, folders, source, results, shares, wanted)
-        strip = _write_overlays(folders, source, results, shares, wanted, advance)
+        try:
+            strip = _write_overlays(folders, source, results, shares, wanted, advance)
+        except _NO_OVERLAY as error:
+            strip = None
+            lack = f"{OVERLAY} could not be made ({_line(error)})"
         pictures.result()
-    if wanted.why:
-        assert strip is not None
+    if strip is not None and wanted.why:
         write_why(part, results, trace.sources, strip)
+    if lack:
+        for result in results:
+            result.ledger.note(f"{lack}; the labels are complete")
     if last.space == REGIONS:
         write_state(part / STATE, [memory for memory in last.memory if memory is not None])
     else:
@@ -146,6 +156,13 @@ def write_results(
         (folder / "ledger.json").write_text(json.dumps(ledger, indent=2, allow_nan=False) + "\n")
     write_trace(part / TRACE, replace(trace, files=[*_files(part), TRACE]))
     return ledgers
+
+
+def _line(error: Exception) -> str:
+    """What went wrong with an overlay; raised again where nothing could be written there."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise error
+    return " ".join(str(getattr(error, "strerror", None) or error).split())[:200] or type(error).__name__
 
 
 def _confidence(results: Sequence[Result]) -> list[UInt8]:
@@ -286,17 +303,3 @@ def _earlier_files(folder: Path) -> Sequence[str] | None:
         return read_trace(folder).files
     except UsageError:
         return None
-
-
-def _forget(folder: Path, earlier: Sequence[str], new: Sequence[str]) -> None:
-    """Remove files of an earlier run that this one does not replace, so that all files are of one run."""
-    if not earlier:
-        return
-    (folder / TRACE).unlink(missing_ok=True)  # from here on the earlier run is not complete
-    inside = folder.resolve()
-    old = [path for name in set(earlier) - set(new) if inside in (path := (folder / name).resolve()).parents]
-    for path in old:
-        path.unlink(missing_ok=True)
-    for parent in sorted({parent for path in old for parent in path.parents if inside in parent.parents}, reverse=True):
-        with suppress(OSError):  # others have put something there
-            parent.rmdir()

@@ -84,9 +84,9 @@ def part_of(videos: Sequence[Found], shard: tuple[int, int]) -> list[Found]:
     return list(videos[number - 1 :: n_parts])
 
 
-def open_counted(path: str | Path, span: Span = WHOLE) -> VideoSource:
+def open_counted(path: str | Path, span: Span = WHOLE, most_bytes: int | None = None) -> VideoSource:
     """Open a video and find its number of frames, by reading all of it if the container does not store the number."""
-    source = open_video(path, start=span.start, end=span.end, stride=span.stride)
+    source = open_video(path, start=span.start, end=span.end, stride=span.stride, most_bytes=most_bytes)
     if source.n_frames is not None or not isinstance(source.clip, Container):
         return source
     span.check_begins(source.clip.count(), source.clip.path)

@@ -20,7 +20,6 @@ from budgetseg.app.labeller import Labeller, Order, Task
 from budgetseg.app.model import LoadedModel, load
 from budgetseg.app.outlook import Outlook, outlook_of
 from budgetseg.app.spaces import needs_regions
-from budgetseg.app.videos import WHOLE, open_counted
 from budgetseg.errors import BudgetsegError, OutputError, UsageError
 from budgetseg.files import forget_leftovers
 from budgetseg.machine import cache_folder
@@ -150,7 +149,7 @@ def label_video(
     model = _model(setup)
     assert order.request is not None
     forget_leftovers(order.folder)  # of a run that was killed
-    task = Task(open_counted(path, order.span or WHOLE), order.folder)
+    task = Task(order.open(path), order.folder)
     own = replace(order, request=replace(order.request, budgets=tuple(budgets)))
 
     def stopped() -> bool:
@@ -181,7 +180,7 @@ def stamp_of(path: Path) -> str:
 def _look_at(setup: Setup, model: LoadedModel, order: Order, path: Path) -> Looked:
     stamp = stamp_of(path)
     try:
-        source = open_counted(path, order.span or WHOLE)
+        source = order.open(path)
         with _once_alone(*setup.measured, source.width, source.height):  # what has to be measured for a new size
             assert order.request is not None
             name = model.choose(order.wanted_space, needs_regions(None, None, order.request.scope))

@@ -11,7 +11,16 @@ import typer
 from budgetseg.cli.complete import one_of
 from budgetseg.cli.console import AsJson, Rows, print_json, print_table, progress, say, tell
 from budgetseg.cli.job import find_job, run_job
-from budgetseg.cli.options import BackEnd, Precision, Space, Threads, cores_for, parse_budgets, parse_seconds
+from budgetseg.cli.options import (
+    BackEnd,
+    Precision,
+    Space,
+    Threads,
+    cores_for,
+    parse_budgets,
+    parse_bytes,
+    parse_seconds,
+)
 from budgetseg.cli.stop import ended_by_ctrl_c
 from budgetseg.errors import UsageError
 
@@ -134,6 +143,21 @@ Stride = Annotated[
     int | None,
     typer.Option(min=1, help="Distance of the frames to label: 2 takes every second frame.", show_default="1"),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Decode every frame first, and refuse a video with missing or damaged frames. Otherwise they are counted, "
+        "and the ledger says how many there are.",
+    ),
+]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        help="Memory that one frame may need, such as 500MB or 4GB. Videos with larger frames are refused.",
+        show_default="what is free",
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -211,6 +235,8 @@ def label(
     start: Start = None,
     end: End = None,
     stride: Stride = None,
+    strict: Strict = False,
+    max_memory: MaxMemory = None,
     jobs: Jobs = None,
     executor: ExecutorName = "auto",
     address: Address = None,
@@ -269,7 +295,18 @@ def label(
     crew = _crew(executor, jobs, cpus or threads, gpus, address)
     request = _request(budget if terms.compute_s is None else budget or "inf", scope, seed, replay, why)
     wanted = Wanted(npz, why, not no_overlay, not no_png)
-    order = Order(videos, request, resume, replay, output, wanted, space, _span(start, end, stride))
+    order = Order(
+        videos,
+        request,
+        resume,
+        replay,
+        output,
+        wanted,
+        space,
+        _span(start, end, stride),
+        strict=strict,
+        most_bytes=None if max_memory is None else parse_bytes(max_memory),
+    )
     # All that can be refused is refused before the work.
     task = None if order.is_job else _single(order, crew, terms, part)
     found = find_job(order, part, crew) if order.is_job else []

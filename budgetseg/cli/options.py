@@ -26,6 +26,7 @@ __all__ = [
     "Tier",
     "cores_for",
     "parse_budgets",
+    "parse_bytes",
     "parse_names",
     "parse_seconds",
     "parse_size",
@@ -157,6 +158,20 @@ def parse_seconds(option: str, text: str, examples: str) -> float:
     if budget.is_share or budget.amount == math.inf:
         raise UsageError(f"--{option} must be a time with its unit. Got '{text}'; for example {examples}")
     return budget.amount
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes from a text such as 500MB or 4GB.
+
+    Examples
+    --------
+    >>> parse_bytes("500MB"), parse_bytes("1.5 GB")
+    (500000000, 1500000000)
+    """
+    match = re.fullmatch(r"(\d+\.?\d*)\s*(mb|gb)", text.strip().lower())
+    if match is None or float(match[1]) == 0:
+        raise UsageError(f"--max-memory must be a number with MB or GB. Got '{text}'; for example 4GB")
+    return round(float(match[1]) * {"mb": 1e6, "gb": 1e9}[match[2]])
 
 
 def _parse_budget(text: str) -> Budget:

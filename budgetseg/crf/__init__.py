@@ -1,5 +1,6 @@
 """The CRF: find labels of least energy on a graph. Arrays in, labels out."""
 
+import budgetseg.compiling  # noqa: F401 - before anything is compiled
 from budgetseg.crf.belief import propagate
 from budgetseg.crf.expansion import expand
 from budgetseg.crf.memory import Memory

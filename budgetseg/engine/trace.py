@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from budgetseg.checked import Limits
+
 __all__ = ["Event", "Finish", "WindowTrace"]
 
 
@@ -112,6 +114,12 @@ class WindowTrace:
     def _check(self) -> None:
         if not all(0 <= t < self.n_frames for t in self.read) or min(self.n_frames, self.n_places, *self.size) < 0:
             raise ValueError("frames that are not there")
+        if self.n_frames > Limits.frames or max(self.size) > Limits.side or self.n_places > Limits.supervoxels:
+            raise ValueError("more than a window can have")
+        if len(set(self.read)) < len(self.read):
+            raise ValueError("frames that were read twice")
+        if not all(0 <= seconds <= Limits.seconds for event in self.events for seconds in event[2:]):
+            raise ValueError("actions that took no time that can be")
         if not all(0 <= event.place < self.n_places and event.source >= 0 for event in self.events):
             raise ValueError("actions about places that are not there")
         for finish in self.finishes:

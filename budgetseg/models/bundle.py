@@ -12,7 +12,6 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,12 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from budgetseg.checked import Limits, digest_of, place_below, read_json, size_of, text, whole
 from budgetseg.classifiers.subsets import SubsetClassifiers
 from budgetseg.crf.potentials import Crf
 from budgetseg.errors import ModelError, UsageError
 from budgetseg.files import atomic_file, atomic_folder
-from budgetseg.networks.card import Card, card_for, card_text, read_card
+from budgetseg.networks.card import MOST_CLASSES, Card, card_for, card_text, read_card
 from budgetseg.networks.config import CONFIG, PREPROCESSOR
 from budgetseg.networks.weights import weight_files
 from budgetseg.policy.baseline3 import Baseline3Policy
@@ -37,6 +37,12 @@ from budgetseg.types import Classes, Float32
 __all__ = ["AnyModel", "Model", "NetworkModel", "load_any", "load_model", "save_model", "with_calibration"]
 
 FORMAT = 2  # it also changes when a descriptor changes its meaning, since learned weights would not fit
+ARRAYS = "arrays.safetensors"
+NETWORKS = "networks"
+MOST_DESCRIPTORS = 12
+"""H has weights for every subset of descriptors."""
+MOST_INPUTS = 1_000_000
+"""Numbers that a descriptor has at most."""
 H_ARRAYS = ("centre", "scale", "weights", "bias", "prior", "favour")
 CRF_ARRAYS = ("unary_weight", "unary_bias", "pair", "expected")
 _DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SafetensorError, UsageError)
@@ -109,9 +115,9 @@ def save_model(model: AnyModel, folder: Path) -> None:
     arrays |= {f"crf.{name}": getattr(model.crf, name) for name in CRF_ARRAYS}
     arrays |= {f"wholes.{k}": policy.values for k, policy in enumerate(model.baseline3)}
     arrays |= {f"policies.{k}": learned.policy.weights for k, learned in enumerate(model.policies)}
-    with atomic_folder(folder) as part:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / "arrays.safetensors")
-        _copy_networks(model, part / "networks")
+    with atomic_folder(folder, last="manifest.json", stale=_files_of) as part:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, part / ARRAYS)
+        _copy_networks(model, part / NETWORKS)
         manifest = {
             "format": FORMAT,
             "name": model.name,
@@ -126,7 +132,7 @@ def save_model(model: AnyModel, folder: Path) -> None:
             "policies": [_card_of(learned) for learned in model.policies],
             **_stored_gains(model.gains),
             "calibration": _stored_calibration(model),
-            "files": {str(path.relative_to(part)): _digest(path) for path in _files(part)},
+            **_listed(part),
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
@@ -153,24 +159,52 @@ def load_model(folder: Path) -> Model:
 def load_any(folder: Path) -> AnyModel:
     """Read a model from a folder. Sizes, shapes and digests are checked, and no code of it is run."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest = read_json(folder / "manifest.json")
         if manifest["format"] != FORMAT:
             raise ModelError(f"{folder}: a model of format {manifest['format']}, not {FORMAT}; train it again")
         has_arrays = "networks" not in manifest
-        for name, digest in {**({"arrays.safetensors": None} if has_arrays else {}), **manifest["files"]}.items():
-            if _digest(folder / name) != digest:
-                raise ModelError(f"{folder / name}: changed since the model was written; copy it again")
+        if has_arrays and ARRAYS not in manifest["files"]:
+            raise ValueError(f"'{ARRAYS}' is not listed")
+        _check_files(manifest, folder)
         if not has_arrays:
             return _read_networks(manifest, folder)
-        return _assemble(manifest, load_file(folder / "arrays.safetensors"), folder)
+        return _assemble(manifest, load_file(folder / ARRAYS), folder)
     except FileNotFoundError as error:
         raise ModelError(f"{folder}: no model, {error.filename} is missing; 'budgetseg train' makes one") from None
     except _DAMAGES as error:
         raise ModelError(f"{folder}: damaged model ({type(error).__name__}: {error}); copy or train it again") from None
 
 
+def _check_files(manifest: Mapping[str, Any], folder: Path) -> None:
+    """Raise ModelError where a listed file has changed, or one that would be used is not listed."""
+    listed = {text(name): text(digest) for name, digest in manifest["files"].items()}
+    if len(listed) > Limits.names:
+        raise ValueError(f"{len(listed)} files")
+    sizes = manifest.get("sizes", {})  # older models state none
+    for name, digest in listed.items():
+        path = place_below(folder, name)
+        if size_of(path, Limits.model_bytes) != sizes.get(name, path.lstat().st_size) or digest_of(path) != digest:
+            raise ModelError(f"{path}: changed since the model was written; copy it again")
+    if not any(name.startswith(NETWORKS) for name in listed):  # then no network is used
+        return
+    for path in sorted((folder / NETWORKS).rglob("*")):
+        if path.relative_to(folder).as_posix() not in listed and (path.is_symlink() or not path.is_dir()):
+            raise ModelError(f"{path}: is not of the model, whose manifest does not list it; remove it")
+
+
+def _listed_card(card: Card, manifest: Mapping[str, Any], folder: Path) -> Card:
+    """The card, if its network is one of the files of the model."""
+    try:
+        name = card.file.relative_to(folder).as_posix()
+    except ValueError:
+        name = str(card.file)
+    if name not in manifest["files"]:
+        raise ModelError(f"{folder}: a card names '{card.file}', which is not of the model; copy the model again")
+    return card
+
+
 def _save_networks(model: NetworkModel, folder: Path) -> None:
-    with atomic_folder(folder) as part:
+    with atomic_folder(folder, last="manifest.json", stale=_files_of) as part:
         (part / "networks").mkdir()
         for name, card in model.cards.items():
             _copy_network(name, card, part / "networks")
@@ -182,7 +216,7 @@ def _save_networks(model: NetworkModel, folder: Path) -> None:
             "settings": dict(model.settings),
             **_stored_gains(model.gains),
             "calibration": _stored_calibration(model),
-            "files": {path.relative_to(part).as_posix(): _digest(path) for path in _files(part)},
+            **_listed(part),
         }
         (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
@@ -192,9 +226,10 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
     names = list(manifest["networks"])
     if not names or not isinstance(manifest["settings"], dict) or not isinstance(manifest["name"], str):
         raise ValueError("a name, settings, and at least one network are needed")
-    cards = {str(name): card_for(folder / "networks" / f"{name}.onnx") for name in names}
+    cards = {text(name): card_for(place_below(folder, f"{NETWORKS}/{name}.onnx")) for name in names}
     for card in cards.values():
-        _digest(card.file)  # it is there
+        card.file.stat()  # it is there
+        _listed_card(card, manifest, folder)
     gains = _read_gains(manifest, tuple(cards))
     return NetworkModel(
         manifest["name"], classes, cards, manifest["settings"], gains, _read_calibration(manifest, classes)
@@ -204,7 +239,8 @@ def _read_networks(manifest: dict[str, Any], folder: Path) -> NetworkModel:
 def _read_classes(manifest: dict[str, Any]) -> Classes:
     """The classes of a manifest; ValueError where there is not a colour for each."""
     colours = np.array(manifest["classes"]["colours"], np.uint8)
-    classes = Classes(tuple(manifest["classes"]["names"]), colours)
+    classes = Classes(tuple(map(text, manifest["classes"]["names"])), colours)
+    whole(len(classes), 1, MOST_CLASSES)
     if colours.shape != (len(classes), 3):
         raise ValueError(f"{len(classes)} classes need as many colours. Got {colours.shape}")
     return classes
@@ -218,9 +254,9 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     tier = manifest["settings"]["tier"]
     if len(lengths) != 1 + len(names) or not np.isfinite(contrast) or not isinstance(tier, str):
         raise ValueError(f"{len(names)} descriptors, {len(lengths)} lengths, contrast {contrast}, tier {tier}")
-    n_inputs = sum(lengths)
+    n_inputs = sum(whole(length, 0, MOST_INPUTS) for length in lengths)
     n_labels = len(classes)
-    n_subsets = 1 << len(names)
+    n_subsets = 1 << whole(len(names), 0, MOST_DESCRIPTORS)
     shapes = {
         "h.centre": (n_inputs,),
         "h.scale": (n_inputs,),
@@ -235,13 +271,20 @@ def _assemble(manifest: dict[str, Any], arrays: Mapping[str, Any], folder: Path)
     }
     for name, shape in shapes.items():
         array = arrays[name]
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be {shape} and finite. Got {array.shape}")
+        if array.shape != shape or array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be {shape} and finite. Got {array.shape} of {array.dtype}")
+        if array.dtype != (np.float64 if name == "h.prior" else np.float32):
+            raise ValueError(f"{name} is of {array.dtype}, which compiled code does not take")
+    if arrays["h.scale"].min(initial=1) <= 0 or arrays["h.prior"].min(initial=1) < 0:
+        raise ValueError("h.scale must be above 0, and h.prior not below it")
     h_arrays = {name: arrays[f"h.{name}"] for name in H_ARRAYS}
     h = SubsetClassifiers(names, lengths, **h_arrays, opinions=tuple(manifest["opinions"]))
     crf = Crf(**{name: arrays[f"crf.{name}"] for name in CRF_ARRAYS}, contrast=contrast)
-    has_networks = any(name.startswith("networks/") for name in manifest["files"])  # other files there do not count
-    networks = folder / "networks" if has_networks else None
+    has_networks = any(name.startswith(NETWORKS) for name in manifest["files"])  # other files there do not count
+    networks = folder / NETWORKS if has_networks else None
+    if networks is not None:
+        for card in sorted(networks.glob("*.toml")):
+            _listed_card(read_card(card), manifest, folder)
     plans = tuple(_read_plan(stored, h) for stored in manifest.get("plans", ()))  # older models have none
     baseline3 = tuple(
         _read_baseline3(stored, arrays[f"wholes.{k}"], h) for k, stored in enumerate(manifest.get("wholes", ()))
@@ -352,5 +395,18 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+def _listed(folder: Path) -> dict[str, dict[str, Any]]:
+    """Digests and sizes of all files, for the manifest."""
+    names = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    return {
+        "files": {name: digest_of(path) for name, path in names.items()},
+        "sizes": {name: path.stat().st_size for name, path in names.items()},
+    }
+
+
+def _files_of(folder: Path) -> list[str]:
+    """Files of an earlier model in a folder, which another one does not keep."""
+    try:
+        return [str(name) for name in read_json(folder / "manifest.json")["files"]]
+    except _DAMAGES:
+        return []

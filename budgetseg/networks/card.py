@@ -18,6 +18,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from budgetseg.checked import Limits, read_regular
 from budgetseg.errors import ModelError
 
 __all__ = ["MOST_CLASSES", "Card", "card_for", "card_text", "read_card"]
@@ -167,8 +168,8 @@ def _frozen(value: Any) -> Any:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_regular(path, Limits.json_bytes).decode("utf-8"))
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; write it as docs/networks.md shows") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not readable as TOML ({error}); see docs/networks.md") from None

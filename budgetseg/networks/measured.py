@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from budgetseg.checked import read_json
 from budgetseg.errors import OutputError
 from budgetseg.files import atomic_file
 from budgetseg.machine import cache_folder, cpu_model
@@ -66,7 +67,7 @@ class Entry:
 def read_measured(folder: Path | None = None) -> list[Entry]:
     """All measurements that are kept; none where the file is missing or damaged: they are made again in seconds."""
     try:
-        stored = json.loads(((folder or cache_folder()) / FILE).read_text())
+        stored = read_json((folder or cache_folder()) / FILE)
         return [_read_entry(entry) for entry in stored["measured"]] if stored["format"] == FORMAT else []
     except _DAMAGES:
         return []
@@ -77,7 +78,7 @@ def remember(entry: Entry, folder: Path | None = None) -> None:
     folder = folder or cache_folder()
     entries = [other for other in read_measured(folder) if other.mark != entry.mark] + [entry]
     text = json.dumps({"format": FORMAT, "measured": [asdict(own) for own in entries]}, indent=1)
-    with suppress(OutputError), atomic_file(folder / FILE) as part:
+    with suppress(OutputError, OSError), atomic_file(folder / FILE) as part:
         part.write_text(text + "\n")
 
 

@@ -1,6 +1,7 @@
 """Write the page: the results and videos of a folder in an HTML template."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from budgetseg.app.export.run import find_runs, folders_in, read_run
+from budgetseg.checked import read_json
 from budgetseg.errors import UsageError
 from budgetseg.files import atomic_file
 from budgetseg.report.player import player_of
@@ -16,7 +18,7 @@ from budgetseg.report.results import tables_of
 __all__ = ["write_report"]
 
 HEAD = 2000  # characters at the start of a file in which the name of a bench must stand
-_DAMAGES = (ValueError, LookupError, TypeError, AttributeError)
+_DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
 def write_report(
@@ -51,12 +53,14 @@ def write_report(
 
 
 def _is_deadline(path: Path) -> bool:
+    if not path.is_file():  # to open a pipe would wait for its writer
+        return False
     with path.open(encoding="utf-8", errors="replace") as file:
         return '"bench": "deadline"' in file.read(HEAD)
 
 
 def _json(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text())
+    found: dict[str, Any] = read_json(path)
     return found
 
 
@@ -83,7 +87,6 @@ def _filled(data: dict[str, Any]) -> str:
     """The template with data, style and script. Data are escaped, so that no name in them can end the script."""
     parts = {name: (files(__package__) / f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    page = parts["html"].replace("{{title}}", escape(str(data["title"])))
-    for name, part in (("css", parts["css"]), ("js", parts["js"]), ("data", text)):
-        page = page.replace("{{" + name + "}}", part, 1)
-    return page
+    filled = {"title": escape(str(data["title"])), "css": parts["css"], "js": parts["js"], "data": text}
+    # In one pass: names within data may look like places of the template.
+    return re.sub(r"\{\{(title|css|js|data)\}\}", lambda place: filled[place[1]], parts["html"])

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetseg.app.export.run import FinishedRun
-from budgetseg.app.state import read_state
+from budgetseg.app.state import DAMAGES, read_state
+from budgetseg.checked import read_arrays
+from budgetseg.errors import UsageError
 from budgetseg.report.arrays import packed
 from budgetseg.spaces.regions.evidence import WindowMemory
 from budgetseg.types import Float32, Int32, Int64, UInt8
@@ -201,11 +203,12 @@ def _why(run: FinishedRun, name: str) -> list[NDArray[Any]] | None:
     path = run.folder / "why.npz"
     if not path.is_file():
         return None
-    with np.load(path) as why:
-        names = [f"{k}/{name}" for k in range(len(run.trace.windows))]
-        if not names or not all(key in why for key in names):
-            return None
-        return [why[key] for key in names]
+    try:
+        why = read_arrays(path)
+    except DAMAGES as error:
+        raise UsageError(f"'{path}' cannot be used ({error}); label the video again with --why") from None
+    names = [f"{k}/{name}" for k in range(len(run.trace.windows))]
+    return [why[key] for key in names] if names and all(key in why for key in names) else None
 
 
 def _shares(values: Float32) -> UInt8:

@@ -1,5 +1,6 @@
 """Supervoxels of a video: hierarchical graph-based segmentation, and the neighbourhood graph."""
 
+import budgetseg.compiling  # noqa: F401 - before anything is compiled
 from budgetseg.supervoxels.export import Request, Summary, export_supervoxels
 from budgetseg.supervoxels.graph import BINS, neighbourhood_graph
 from budgetseg.supervoxels.hierarchy import N_LEVELS

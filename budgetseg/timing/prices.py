@@ -18,6 +18,8 @@ from typing import TypeVar
 import numpy as np
 from numba import njit
 
+import budgetseg.compiling  # noqa: F401 - before anything is compiled
+from budgetseg.checked import Limits, read_json
 from budgetseg.errors import OutputError
 from budgetseg.files import atomic_file
 from budgetseg.machine import cache_folder, cpu_model
@@ -181,7 +183,7 @@ class Prices:
         with self._lock:
             lines = {name: dict(zip(FIELDS, line.tolist(), strict=True)) for name, line in sorted(self._lines.items())}
         stored = {"format": FORMAT, "cpu": cpu_model(), "stages": self._rates, "calls": lines}
-        with suppress(OutputError), atomic_file((folder or cache_folder()) / FILE) as part:
+        with suppress(OutputError, OSError), atomic_file((folder or cache_folder()) / FILE) as part:
             part.write_text(json.dumps(stored, indent=1) + "\n")
 
     @classmethod
@@ -189,15 +191,17 @@ class Prices:
         """Load the prices of this machine; empty ones if the file is missing, damaged or from another machine."""
         path = (folder or cache_folder()) / FILE
         try:
-            stored = json.loads(path.read_text())
+            stored = read_json(path)
             rates = {str(name): float(rate) for name, rate in stored["stages"].items()}
             lines = {str(name): _read_line(line) for name, line in stored["calls"].items()}
-            is_valid = all(0 < rate < math.inf for rate in rates.values())
+            is_valid = all(0 < rate < Limits.seconds for rate in rates.values())
             if is_valid and stored["format"] == FORMAT and stored["cpu"] == cpu_model():
                 _log.info("%d prices from %s", len(rates) + len(lines), path)
                 return cls(rates, lines)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            pass  # they are measured again in seconds
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            _log.warning("'%s' cannot be used (%s: %s); prices are measured again", path, type(error).__name__, error)
         _log.info("no prices of this machine in %s", path)
         return cls()
 

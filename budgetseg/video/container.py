@@ -31,6 +31,7 @@ from budgetseg.video.libav import (
     packets,
     upright_rgb,
 )
+from budgetseg.video.room import check_room
 
 __all__ = ["Container", "open_container"]
 
@@ -274,14 +275,17 @@ def _marks(container: InputContainer, stream: VideoStream, enough: Callable[[], 
     return marks, False
 
 
-def open_container(path: Path, span: Span, threads: int | None = None) -> Container:
+def open_container(path: Path, span: Span, threads: int | None = None, most_bytes: int | None = None) -> Container:
     """Open a video file; VideoError if its first frame does not decode, or it ends within `span`."""
+    if not path.is_file():
+        raise VideoError(f"'{path}' is no regular file; give a video file, or a folder of images")
     if path.stat().st_size == 0:
         raise VideoError(f"'{path}' is empty; copy or export it again")
     lacking = missing_bytes(path)
     if lacking:
         _check_reaches(path, span, lacking)
     with opened(path) as (container, stream):
+        check_room(path, (stream.codec_context.width, stream.codec_context.height), most_bytes)
         first = _first_frame(path, container, stream)
         turned = is_transposed(first)
         times_s = _sparse_times_s(container, stream)

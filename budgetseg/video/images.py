@@ -11,10 +11,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from budgetseg.checked import Limits, read_regular
 from budgetseg.errors import VideoError
 from budgetseg.types import UInt8
 from budgetseg.video.core import Frame, Span
 from budgetseg.video.png import decode_image, is_whole_png
+from budgetseg.video.room import check_room, image_size
 
 __all__ = ["ImageFolder", "list_images", "natural_key", "open_folder", "read_image"]
 
@@ -92,7 +94,7 @@ class ImageFolder:
         return Frame(index, index / self.rate, self._read(self.files[index]))
 
     def _read(self, file: Path) -> UInt8:
-        pixels = read_image(file)
+        pixels = read_image(file, self.size)
         height, width = pixels.shape[:2]
         if (width, height) != self.size:
             raise VideoError(
@@ -102,12 +104,12 @@ class ImageFolder:
         return pixels
 
 
-def open_folder(path: Path, threads: int | None = None) -> ImageFolder:
+def open_folder(path: Path, threads: int | None = None, most_bytes: int | None = None) -> ImageFolder:
     """Open the images in `path`; the first one is read for its size."""
     files = list_images(path)
     if not files:
         raise VideoError(f"folder '{path}' holds no PNG or JPEG image; give a folder of images or a video file")
-    height, width = read_image(files[0]).shape[:2]
+    height, width = read_image(files[0], most_bytes=most_bytes).shape[:2]
     return ImageFolder(path, files, (width, height), threads=threads)
 
 
@@ -129,12 +131,21 @@ def natural_key(name: str) -> tuple[list[tuple[int, str]], str]:
     return [(int(digits), "") if digits else (-1, text) for digits, text in parts], name
 
 
-def read_image(path: Path) -> UInt8:
-    """Pixels of a PNG or JPEG as (H, W, 3) uint8 RGB: grey is repeated, 16 bits become 8, alpha is dropped."""
+def read_image(path: Path, size: tuple[int, int] | None = None, most_bytes: int | None = None) -> UInt8:
+    """Pixels of a PNG or JPEG as (H, W, 3) uint8 RGB: grey is repeated, 16 bits become 8, alpha is dropped.
+
+    VideoError before it is decoded where one of another size than `size` needs more memory than `most_bytes`, or there
+    is.
+    """
     try:
-        data = path.read_bytes()
+        data = read_regular(path, Limits.image_bytes)
     except OSError as error:
         raise VideoError(f"cannot read '{path}': {error.strerror}; check the file") from error
+    except ValueError as error:
+        raise VideoError(f"cannot read '{path}': {error}; give PNG or JPEG files") from None
+    stated = image_size(data)
+    if stated is not None and size not in (stated, stated[::-1]):
+        check_room(path, stated, most_bytes)
     # The PNG check comes first since libpng writes errors to the terminal.
     whole = not data.startswith(b"\x89PNG") or is_whole_png(data)
     image = decode_image(data, cv2.IMREAD_COLOR) if data and whole else None

@@ -34,6 +34,31 @@ __all__ = [
 INDEXED = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"})
 """Demuxers that give each frame as one packet, with its true time, and seek to key frames."""
 
+_OPENING_OTHERS = frozenset(
+    [
+        "applehttp",
+        "avisynth",
+        "concat",
+        "concatf",
+        "dash",
+        "fifo",
+        "hls",
+        "image2",
+        "image2pipe",
+        "imf",
+        "iss",
+        "lavfi",
+        "rtp",
+        "rtsp",
+        "sap",
+        "sdp",
+        "tee",
+        "vapoursynth",
+        "webm_dash_manifest",
+    ]
+)
+"""Formats of lists: files in them name other files or addresses, which would be opened, too."""
+_FORMATS = ",".join(sorted(av.formats_available - _OPENING_OTHERS))
 _NOT_VIDEO = {"tty"}  # libav draws text files as pictures
 _KINDS = "an MP4, MKV, AVI, WebM or Y4M file, or a folder of PNG or JPEG images"
 
@@ -54,14 +79,23 @@ class DamagedError(Exception):
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open the container and find its video stream; VideoError if there is none."""
+    if not path.is_file():
+        raise VideoError(f"'{path}' is no regular file; give {_KINDS}")
     try:
-        container = av.open(f"file:{path}")  # with the prefix, a colon in a path does not mark a protocol
+        # With the prefix, a colon in a path does not mark a protocol. Texts in files are in any encoding.
+        container = av.open(
+            f"file:{path}",
+            options={"format_whitelist": _FORMATS, "protocol_whitelist": "file"},
+            metadata_errors="replace",
+        )
     except FFmpegError as error:
         raise VideoError(f"'{path}' cannot be read as a video ({_reason(error)}); give {_KINDS}") from error
     with container:
         streams = [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
         if not streams or container.format.name in _NOT_VIDEO:
             raise VideoError(f"'{path}' holds no video; give {_KINDS}")
+        if streams[0].codec_context is None:
+            raise VideoError(f"'{path}' is in a codec that is not known here; convert it to H.264")
         yield container, streams[0]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from budgetseg.checked import Limits, read_regular
 from budgetseg.errors import VideoError
 from budgetseg.types import UInt8
 
@@ -45,7 +46,7 @@ def index_png(indices: UInt8, palette: UInt8) -> bytes:
 def read_index_png(path: str | Path) -> UInt8:
     """Read the index of every pixel, (H, W) uint8, from a grey or palette PNG with up to 8 bits per pixel."""
     try:
-        data = Path(path).read_bytes()
+        data = read_regular(Path(path), Limits.image_bytes)
         chunks = list(_chunks(data))
         depth, plain = _as_grey(chunks)
     except OSError as error:

@@ -163,6 +163,7 @@ def open_video(
     start: int = 0,
     end: int | None = None,
     threads: int | None = None,
+    most_bytes: int | None = None,
 ) -> VideoSource:
     """Open the frames of a video file or of a folder of PNG or JPEG images, upright, as 8-bit RGB.
 
@@ -173,6 +174,7 @@ def open_video(
     stride : take every `stride`-th frame of start..end
     start, end : frame numbers in presentation order, from 0, `end` not included
     threads : threads to decode with; None for as many as are of use. The frames are the same for any number.
+    most_bytes : memory that a frame may need; None for what is free
 
     Raises
     ------
@@ -190,15 +192,17 @@ def open_video(
     _check_size(size)
     if not path.exists():
         raise VideoError(f"there is no video at '{path}'; check the path")
-    clip = _open_clip(path, span, threads)
+    clip = _open_clip(path, span, threads, most_bytes)
     if clip.n_frames is not None:
         span.check_begins(clip.n_frames, path)
     return VideoSource(clip, span, size or clip.size)
 
 
-def _open_clip(path: Path, span: Span, threads: int | None) -> Clip:
+def _open_clip(path: Path, span: Span, threads: int | None, most_bytes: int | None) -> Clip:
     try:
-        return open_folder(path, threads) if path.is_dir() else open_container(path, span, threads)
+        if path.is_dir():
+            return open_folder(path, threads, most_bytes)
+        return open_container(path, span, threads, most_bytes)
     except OSError as error:
         raise VideoError(f"cannot read '{path}': {error.strerror}; check that you may read it") from error
 

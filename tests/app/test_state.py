@@ -1,11 +1,21 @@
 """What a run knew comes back as it was."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from budgetseg.app.state import FIELDS, GRAPH, STATE, read_confidence, read_state, write_confidence, write_state
+from budgetseg.app.state import (
+    FIELDS,
+    GRAPH,
+    STATE,
+    check_memory,
+    read_confidence,
+    read_state,
+    write_confidence,
+    write_state,
+)
 from budgetseg.datasets.synthetic import render
 from budgetseg.errors import UsageError
 from budgetseg.spaces.regions.evidence import WindowMemory
@@ -17,7 +27,8 @@ def made(seed: int) -> WindowMemory:
     supervoxels = segment(render(seed, 5, (64, 48))[0].frames, 30, "fast")
     n = len(supervoxels)
     subsets = rng.integers(0, 4, n).astype(np.int32)
-    return WindowMemory(supervoxels, subsets, rng.random((n, 3), np.float32), rng.random((n, 7), np.float32))
+    probabilities = rng.random((n, 3), np.float32) * (subsets > 0)[:, None]  # nothing is known without descriptors
+    return WindowMemory(supervoxels, subsets, probabilities, rng.random((n, 7), np.float32))
 
 
 def test_windows_come_back_as_they_were(tmp_path: Path) -> None:
@@ -32,6 +43,63 @@ def test_windows_come_back_as_they_were(tmp_path: Path) -> None:
             assert before.dtype == after.dtype
         for name in FIELDS:
             assert np.array_equal(getattr(known, name), getattr(found, name)), name
+
+
+def changed(memory: WindowMemory, name: str, value: float, at: int = 0) -> WindowMemory:
+    """The memory of a window with one value of one array replaced."""
+    graph = memory.supervoxels.graph
+    array = getattr(graph if name in GRAPH else memory, name).copy()
+    array.flat[at] = value
+    if name not in GRAPH:
+        return replace(memory, **{name: array})
+    return replace(memory, supervoxels=replace(memory.supervoxels, graph=replace(graph, **{name: array})))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("edges", 100_000_000),
+        ("edges", -1),
+        ("bins", 255),
+        ("sizes", 0),
+        ("sizes", -5),
+        ("contact", -1),
+        ("centroids", np.nan),
+        ("centroids", 1e30),
+        ("boxes", -3),
+        ("boxes", 1000),
+        ("subsets", -1),
+        ("inputs", np.inf),
+    ],
+)
+def test_a_state_that_would_crash_compiled_code_is_refused(tmp_path: Path, name: str, value: float) -> None:
+    write_state(tmp_path / STATE, [changed(made(0), name, value)])
+    with pytest.raises(UsageError, match=r"state.npz' cannot be used .*; label the video again"):
+        read_state(tmp_path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, 3.0])
+def test_probabilities_that_are_none_are_refused_where_they_count(tmp_path: Path, value: float) -> None:
+    memory = made(0)
+    known = int(np.flatnonzero(memory.subsets)[0]) * memory.probabilities.shape[1]
+    write_state(tmp_path / STATE, [changed(memory, "probabilities", value, known)])
+    with pytest.raises(UsageError, match="cannot be used"):
+        read_state(tmp_path)
+
+
+def test_a_state_of_another_model_or_window_does_not_fit() -> None:
+    memory = made(0)
+    check_memory(memory, (5, 48, 64), 4, 3, 7)
+    for shape, n_subsets, n_labels, n_inputs in (
+        ((6, 48, 64), 4, 3, 7),
+        ((5, 48, 64), 2, 3, 7),
+        ((5, 48, 64), 4, 4, 7),
+        ((5, 48, 64), 4, 3, 8),
+    ):
+        with pytest.raises(ValueError, match=r"in place of|from 0 to"):
+            check_memory(memory, shape, n_subsets, n_labels, n_inputs)
+    with pytest.raises(ValueError, match="from 0 to"):
+        check_memory(changed(memory, "subsets", 1 << 30), (5, 48, 64), 4, 3, 7)
 
 
 def test_confidence_of_whole_frames_comes_back_as_it_was(tmp_path: Path) -> None:

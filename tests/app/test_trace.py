@@ -86,6 +86,16 @@ def test_a_trace_of_another_format_is_one_line_that_says_to_label_anew(tmp_path:
         ({"video": {"name": "street"}}, ""),
         ({"model": {"name": "town"}}, ""),
         ({"files": 3}, ""),
+        ({"settings": SETTINGS | {"budgets": ["../../elsewhere", "inf"]}}, "budgets that are none"),
+        ({"settings": SETTINGS | {"budgets": ["/tmp/elsewhere", "inf"]}}, "budgets that are none"),
+        ({"settings": SETTINGS | {"budgets": ["2s", "2s"]}}, "budgets that are none"),
+        ({"settings": SETTINGS | {"budgets": ["2s"]}}, "windows that do not fit"),
+        ({"settings": SETTINGS | {"span": [-1, None, 1]}}, "start must be 0 or more"),
+        ({"video": {**vars(VIDEO), "width": -1}}, "is no whole number"),
+        ({"plan": {**vars(made().plan), "n_frames": 900}}, "a plan that does not fit the video"),
+        ({"plan": {**vars(made().plan), "stride": 0}}, "is no whole number"),
+        ({"plan": {**vars(made().plan), "density": 1e300}}, "is no number"),
+        ({"plan": {**vars(made().plan), "size": [20000, 20000]}}, "is no whole number"),
     ],
 )
 def test_a_damaged_trace_is_one_line(tmp_path: Path, change: dict[str, Any], line: str) -> None:

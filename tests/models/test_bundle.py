@@ -1,6 +1,7 @@
 """A model on disk: the same when it comes back, or refused in one line."""
 
 import json
+import os
 import pickle
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -71,7 +72,9 @@ def refused(folder: Path) -> str:
 
 def edit_manifest(folder: Path, **changes: object) -> None:
     path = folder / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    manifest = json.loads(path.read_text())
+    sizes = {} if "files" in changes else manifest["sizes"]  # older models state none
+    path.write_text(json.dumps(manifest | {"sizes": sizes} | changes))
 
 
 def change_arrays(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -237,6 +240,59 @@ CHANGES: list[dict[str, object]] = [
 def test_a_manifest_that_does_not_fit_the_arrays_is_refused(folder: Path, change: dict[str, object]) -> None:
     edit_manifest(folder, **change)
     refused(folder)
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "../outside.onnx", "networks/pipe", "networks/link", "networks", "a\0b"])
+def test_a_manifest_names_regular_files_of_its_folder_alone(folder: Path, name: str) -> None:
+    (folder.parent / "outside.onnx").write_text("mine")
+    os.mkfifo(folder / "networks" / "pipe")
+    (folder / "networks" / "link").symlink_to("/dev/zero")
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    edit_manifest(folder, files={name: sha256(b"mine").hexdigest(), **files})
+    assert "damaged model (ValueError" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["hog.toml", "hog.onnx", "dcnn.onnx.data"])
+def test_a_file_that_the_manifest_does_not_list_replaces_no_network(folder: Path, name: str) -> None:
+    (folder / "networks" / name).write_text('file = "dcnn.onnx"\n')
+    assert refused(folder).endswith("is not of the model, whose manifest does not list it; remove it")
+
+
+@pytest.mark.parametrize("file", ["../../outside.onnx", "/dev/zero", "other.onnx"])
+def test_a_card_of_a_model_names_a_network_of_the_model(folder: Path, file: str) -> None:
+    card = folder / "networks" / "dcnn.toml"
+    card.write_text(f'file = "{file}"\n')
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    edit_manifest(folder, files=files | {"networks/dcnn.toml": sha256(card.read_bytes()).hexdigest()})
+    assert refused(folder).endswith("which is not of the model; copy the model again")
+
+
+def test_a_file_of_another_size_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = json.loads((folder / "manifest.json").read_text())["sizes"]
+    edit_manifest(folder, sizes=sizes | {"arrays.safetensors": 3})
+    monkeypatch.setattr("budgetseg.models.bundle.digest_of", lambda _: pytest.fail("it was read"))
+    assert "arrays.safetensors: changed" in refused(folder)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float16, np.float64, np.bool_])
+def test_arrays_of_another_type_are_refused(folder: Path, dtype: type) -> None:
+    change_arrays(folder, lambda arrays: arrays.update({"h.weights": arrays["h.weights"].astype(dtype)}))
+    assert "h.weights" in refused(folder)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0])
+def test_inputs_are_divided_by_no_zero(folder: Path, scale: float) -> None:
+    change_arrays(folder, lambda arrays: arrays["h.scale"].fill(scale))
+    assert "h.scale must be above 0" in refused(folder)
+
+
+def test_a_model_over_another_keeps_nothing_of_it(model: Model, alone: NetworkModel, tmp_path: Path) -> None:
+    save_model(alone, tmp_path / "model")
+    (tmp_path / "model" / "notes.txt").write_text("mine")
+    save_model(model, tmp_path / "model")
+    assert load_model(tmp_path / "model").networks is not None
+    assert not (tmp_path / "model" / "networks" / "small.onnx").exists()
+    assert (tmp_path / "model" / "notes.txt").read_text() == "mine"
 
 
 PLAN = StaticPlan(0.1, ("hog",), "doubt", ("colour", "hog"), "unshared", rest=False)

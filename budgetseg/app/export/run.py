@@ -1,6 +1,5 @@
 """Read back what `budgetseg label` has written."""
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from budgetseg.app.trace import TRACE, Trace, read_trace
+from budgetseg.checked import read_json
 from budgetseg.errors import UsageError
 from budgetseg.types import Classes
 from budgetseg.video import list_images
@@ -70,7 +70,7 @@ class FinishedRun:
         """The ledger of a budget, how its time was spent, as JSON values."""
         path = self.place(budget) / "ledger.json"
         try:
-            found: dict[str, Any] = json.loads(path.read_text())
+            found: dict[str, Any] = read_json(path)
         except _DAMAGES as error:
             raise UsageError(f"'{path}' cannot be read ({error}); label the video again") from None
         return found
