@@ -161,6 +161,10 @@ class Job:
         self._waiting: deque[int] = deque()
         self._doing: dict[int, _Running] = {}
         self._elsewhere: set[str] = set()
+        self._n_new = (
+            0  # workers that have taken the place of lost ones, and have to get ready before they have a lease
+        )
+        self._readying: set[int] = set()
         self._todo: list[_Video] = []
 
     @property
@@ -187,11 +191,17 @@ class Job:
                 if self._stopped():
                     claims.stop_file.touch()
                     self._waiting.clear()
+                while self._n_new and executor.n_idle:
+                    self._n_new -= 1
+                    self._readying.add(executor.submit(look_at, self.setup, self._order_of(None), []))
                 while self._waiting and executor.n_idle:
                     self._begin(self._waiting.popleft(), executor, claims)
                 self._show(self._status())
                 for outcome in executor.wait(self._settings.poll_s):
-                    self._end(outcome, claims)
+                    if outcome.number in self._readying:
+                        self._readying.remove(outcome.number)
+                    else:
+                        self._end(outcome, claims)
                 self._end_hanging(executor, claims)
         if not self._stopped() and not self._elsewhere:
             self._add(Row("", ENDED))
@@ -380,10 +390,11 @@ class Job:
         """Try a video again whose worker is lost, or skip it after some tries."""
         video = self._todo[doing.k]
         video.n_lost += 1
+        self._n_new += 1
         _log.warning("%s: %s", video.found.path, why)
         if video.n_lost < self._settings.tries and not self._stopped():
             self._allotment.put_back(doing.k, used_s)
-            self._waiting.append(doing.k)
+            self._waiting.appendleft(doing.k)  # while there is time for it
             return
         self._allotment.give_up(doing.k, used_s)
         self._skip(video.found, f"{why}, {video.n_lost} times", video.looked.stamp)
