@@ -6,7 +6,7 @@ find ─► look (a coarse pass) ─► for each video: claim ─► lease of se
 import logging
 import math
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -157,7 +157,13 @@ class Job:
         self.videos = videos
         self._manifest = Manifest(self._folder, self._described(), self._terms.overwrite)
         self._check_places()
+        self._names = {found.name for found in videos}
         self._limits = self._left()
+        self._n_counted = 0
+        self._counted: dict[str, Row] = {}
+        self._tally: Counter[str] = Counter()
+        self._expected = 0.0
+        self._n_expected = 0
         self._waiting: deque[int] = deque()
         self._doing: dict[int, _Running] = {}
         self._elsewhere: set[str] = set()
@@ -256,7 +262,7 @@ class Job:
         assert self._order.request is not None
         last = self._order.request.budgets[-1]
         compute_s = math.inf
-        rows = _since_ended(self._manifest.history, {found.name for found in self.videos})
+        rows = _since_ended(self._manifest.history, self._names)
         if self._counts_actions:
             return Limits(compute_s=last.amount - sum(row.spent_s or 0.0 for row in rows))
         if self._terms.compute_s is not None:
@@ -407,18 +413,34 @@ class Job:
         self._manifest.add(replace(row, run=self._run, at_s=round(date_s(), 3), elapsed_s=elapsed_s))
 
     def _status(self) -> Status:
-        rows = self.rows
-        known = [row.expected for row in rows if row.state == DONE and row.expected is not None]
+        self._count()
         left_s = self._limits.elapsed_s - self._clock.now_s()
         return Status(
             len(self.videos),
-            sum(row.state == DONE for row in rows),
-            sum(row.state == SKIPPED for row in rows),
+            self._tally[DONE],
+            self._tally[SKIPPED],
             len(self._elsewhere),
             tuple(self._todo[doing.k].found.name for doing in self._doing.values()),
             left_s=None if left_s == math.inf else max(left_s, 0.0),
-            expected=sum(known) / len(known) if known else None,
+            expected=self._expected / self._n_expected if self._n_expected else None,
         )
+
+    def _count(self) -> None:
+        """Count the rows that are new since the last time: there may be very many."""
+        for row in self._manifest.history[self._n_counted :]:
+            if row.name in self._names:
+                before = self._counted.get(row.name)
+                if before is not None:
+                    self._count_row(before, -1)
+                self._counted[row.name] = row
+                self._count_row(row, 1)
+        self._n_counted = len(self._manifest.history)
+
+    def _count_row(self, row: Row, sign: int) -> None:
+        self._tally[row.state] += sign
+        if row.state == DONE and row.expected is not None:
+            self._n_expected += sign
+            self._expected += sign * row.expected
 
 
 def _since_ended(rows: Sequence[Row], names: Set[str]) -> list[Row]:
