@@ -181,8 +181,10 @@ class Job:
 
     @property
     def elsewhere(self) -> Sequence[str]:
-        """Names of the videos that other machines are at work on."""
-        return sorted(self._elsewhere)
+        """Names of the videos that other machines were at work on, and have not written down yet."""
+        self._manifest.follow()
+        done = {name for name, row in self._manifest.rows.items() if row.state == DONE}
+        return sorted(self._elsewhere - done)
 
     def run(self, executor: Executor) -> list[Row]:
         """Label the videos that are not done yet; returns the rows of those that this run labelled or skipped."""
@@ -209,7 +211,7 @@ class Job:
                     else:
                         self._end(outcome, claims)
                 self._end_hanging(executor, claims)
-        if not self._stopped() and not self._elsewhere:
+        if not self._stopped() and not self.elsewhere:
             self._add(Row("", ENDED))
         own = [row for row in self._manifest.history[n_before:] if row.run == self._run and row.state != ENDED]
         self._show(self._status())
