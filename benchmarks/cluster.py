@@ -62,7 +62,7 @@ def outlook(n_frames: float, cluster: Cluster, rng: np.random.Generator) -> Outl
     full_s = n_frames * cluster.frame_s
     seconds = full_s * np.geomspace(0.01, 1, 8)
     lost = rng.uniform(2, 40) * np.exp(-np.arange(8) / rng.uniform(1, 4))
-    return Outlook(n_frames, n_frames * cluster.files_s, tuple(seconds.tolist()), tuple((-lost).tolist()))
+    return Outlook(n_frames, n_frames * cluster.files_s, 0.0, tuple(seconds.tolist()), tuple((-lost).tolist()))
 
 
 def simulate(cluster: Cluster) -> dict[str, float]:

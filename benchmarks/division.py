@@ -1,11 +1,12 @@
 """What dividing one budget among videos by predicted curves buys, against a division by size, in simulation.
 
-Usage: python -m benchmarks.division DATA WORK [SEEDS]
+Usage: python -m benchmarks.division DATA WORK [SEEDS | reported]
 
 DATA holds camvid/ and suny/. The videos are SUNY's training halves and CamVid's training sequences, by networks that
 have not seen them, and SEEDS composites of each with cuts and changes of speed: easy and hard videos. None is reported.
-Each is labelled by the engine at `GRID` budgets, by a clock that is charged with stated prices. The true
-mean IoU is kept in WORK. Printed: its mean over videos, at totals that are shares of what everything costs.
+With `reported`, the videos are SUNY's test halves, by the bundled network. Each is labelled by the engine at `GRID`
+budgets, by a clock that is charged with stated prices. The true mean IoU is kept in WORK. Printed: its mean over
+videos, at totals that are shares of what everything costs.
 
   by size    in proportion to pixels
   predicted  by the curves that `budgetseg label` predicts, with a share that goes by size (the hedge)
@@ -20,10 +21,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.adapted import labelled, space_of
-from benchmarks.key_frames import Table, labelled_tables, miou
+from benchmarks.cases import plain_cases
+from benchmarks.key_frames import Table, answers_of, labelled_tables, miou
 from budgetseg.app.division import by_size, divide
 from budgetseg.app.outlook import Glimpses, Outlook, outlook_of
 from budgetseg.app.output import Wanted
+from budgetseg.networks.card import card_for
+from budgetseg.networks.run import OnnxNetwork
 from budgetseg.spaces.frames.settings import Losses
 from budgetseg.types import Float64
 from budgetseg.video import VideoSource
@@ -99,11 +103,22 @@ def divided(curves: Curves, total_s: float) -> Mapping[str, Float64]:
     return found
 
 
-def main(data: Path, work: Path, n_seeds: int) -> None:
-    """Print the comparisons."""
+def reported_tables(data: Path) -> list[Table]:
+    """SUNY's test halves by the bundled network."""
+    tables = []
+    for case in plain_cases(data, "suny", reported=True):
+        network = OnnxNetwork(card_for(case.networks["dcnn"][0]), 1)
+        answers = {"dcnn": answers_of(network, case.frames)}
+        tables.append(Table(case.name, case.kind, case.frames, case.truth, answers, len(case.shares), case.rate))
+    return tables
+
+
+def main(data: Path, work: Path, n_seeds: int | None) -> None:
+    """Print the comparisons: on selection data with so many composites, or on reported data."""
     work.mkdir(parents=True, exist_ok=True)
-    for dataset in ("suny", "camvid"):
-        curves = curves_of(labelled_tables(data, dataset, range(n_seeds)), work)
+    for dataset in ("suny", "camvid") if n_seeds is not None else ("suny, reported",):
+        tables = reported_tables(data) if n_seeds is None else labelled_tables(data, dataset, range(n_seeds))
+        curves = curves_of(tables, work)
         print(f"\n| {dataset}, {len(curves.names)} videos |", " | ".join(f"{100 * own:g} %" for own in SHARES), "|")
         print("|" + "---|" * (1 + len(SHARES)))
         rows = [divided(curves, share * float(curves.seconds[:, -1].sum())) for share in SHARES]
@@ -113,4 +128,5 @@ def main(data: Path, work: Path, n_seeds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 3)
+    seeds = sys.argv[3] if len(sys.argv) > 3 else "3"
+    main(Path(sys.argv[1]), Path(sys.argv[2]), None if seeds == "reported" else int(seeds))

@@ -6,7 +6,7 @@ find ─► look (a coarse pass) ─► for each video: claim ─► lease of se
 import logging
 import math
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -157,10 +157,20 @@ class Job:
         self.videos = videos
         self._manifest = Manifest(self._folder, self._described(), self._terms.overwrite)
         self._check_places()
+        self._names = {found.name for found in videos}
         self._limits = self._left()
+        self._n_counted = 0
+        self._counted: dict[str, Row] = {}
+        self._tally: Counter[str] = Counter()
+        self._expected = 0.0
+        self._n_expected = 0
         self._waiting: deque[int] = deque()
         self._doing: dict[int, _Running] = {}
         self._elsewhere: set[str] = set()
+        self._n_new = (
+            0  # workers that have taken the place of lost ones, and have to get ready before they have a lease
+        )
+        self._readying: set[int] = set()
         self._todo: list[_Video] = []
 
     @property
@@ -171,8 +181,10 @@ class Job:
 
     @property
     def elsewhere(self) -> Sequence[str]:
-        """Names of the videos that other machines are at work on."""
-        return sorted(self._elsewhere)
+        """Names of the videos that other machines were at work on, and have not written down yet."""
+        self._manifest.follow()
+        done = {name for name, row in self._manifest.rows.items() if row.state == DONE}
+        return sorted(self._elsewhere - done)
 
     def run(self, executor: Executor) -> list[Row]:
         """Label the videos that are not done yet; returns the rows of those that this run labelled or skipped."""
@@ -187,13 +199,19 @@ class Job:
                 if self._stopped():
                     claims.stop_file.touch()
                     self._waiting.clear()
+                while self._n_new and executor.n_idle:
+                    self._n_new -= 1
+                    self._readying.add(executor.submit(look_at, self.setup, self._order_of(None), []))
                 while self._waiting and executor.n_idle:
                     self._begin(self._waiting.popleft(), executor, claims)
                 self._show(self._status())
                 for outcome in executor.wait(self._settings.poll_s):
-                    self._end(outcome, claims)
+                    if outcome.number in self._readying:
+                        self._readying.remove(outcome.number)
+                    else:
+                        self._end(outcome, claims)
                 self._end_hanging(executor, claims)
-        if not self._stopped() and not self._elsewhere:
+        if not self._stopped() and not self.elsewhere:
             self._add(Row("", ENDED))
         own = [row for row in self._manifest.history[n_before:] if row.run == self._run and row.state != ENDED]
         self._show(self._status())
@@ -246,7 +264,7 @@ class Job:
         assert self._order.request is not None
         last = self._order.request.budgets[-1]
         compute_s = math.inf
-        rows = _since_ended(self._manifest.history, {found.name for found in self.videos})
+        rows = _since_ended(self._manifest.history, self._names)
         if self._counts_actions:
             return Limits(compute_s=last.amount - sum(row.spent_s or 0.0 for row in rows))
         if self._terms.compute_s is not None:
@@ -380,10 +398,11 @@ class Job:
         """Try a video again whose worker is lost, or skip it after some tries."""
         video = self._todo[doing.k]
         video.n_lost += 1
+        self._n_new += 1
         _log.warning("%s: %s", video.found.path, why)
         if video.n_lost < self._settings.tries and not self._stopped():
             self._allotment.put_back(doing.k, used_s)
-            self._waiting.append(doing.k)
+            self._waiting.appendleft(doing.k)  # while there is time for it
             return
         self._allotment.give_up(doing.k, used_s)
         self._skip(video.found, f"{why}, {video.n_lost} times", video.looked.stamp)
@@ -396,18 +415,34 @@ class Job:
         self._manifest.add(replace(row, run=self._run, at_s=round(date_s(), 3), elapsed_s=elapsed_s))
 
     def _status(self) -> Status:
-        rows = self.rows
-        known = [row.expected for row in rows if row.state == DONE and row.expected is not None]
+        self._count()
         left_s = self._limits.elapsed_s - self._clock.now_s()
         return Status(
             len(self.videos),
-            sum(row.state == DONE for row in rows),
-            sum(row.state == SKIPPED for row in rows),
+            self._tally[DONE],
+            self._tally[SKIPPED],
             len(self._elsewhere),
             tuple(self._todo[doing.k].found.name for doing in self._doing.values()),
             left_s=None if left_s == math.inf else max(left_s, 0.0),
-            expected=sum(known) / len(known) if known else None,
+            expected=self._expected / self._n_expected if self._n_expected else None,
         )
+
+    def _count(self) -> None:
+        """Count the rows that are new since the last time: there may be very many."""
+        for row in self._manifest.history[self._n_counted :]:
+            if row.name in self._names:
+                before = self._counted.get(row.name)
+                if before is not None:
+                    self._count_row(before, -1)
+                self._counted[row.name] = row
+                self._count_row(row, 1)
+        self._n_counted = len(self._manifest.history)
+
+    def _count_row(self, row: Row, sign: int) -> None:
+        self._tally[row.state] += sign
+        if row.state == DONE and row.expected is not None:
+            self._n_expected += sign
+            self._expected += sign * row.expected
 
 
 def _since_ended(rows: Sequence[Row], names: Set[str]) -> list[Row]:

@@ -54,6 +54,7 @@ class Outlook:
     ----------
     work : pixels of all frames
     files_s : seconds to write its files, as far as they are known
+    least_s : seconds in which one frame is labelled and copied to all others, with some to spare; 0 where not known
     seconds : (K,) rising
     points : (K,) of mean IoU that these seconds buy, never falling, against the cheapest network on every frame; empty
         where nothing is predicted
@@ -61,8 +62,13 @@ class Outlook:
 
     work: float
     files_s: float
+    least_s: float = 0.0
     seconds: tuple[float, ...] = ()
     points: tuple[float, ...] = ()
+
+
+SPARE = 3.0
+"""Times its price that a video has for its first frame, where nothing else is left: that labels it at a busy time."""
 
 
 class _Seen(NamedTuple):
@@ -87,12 +93,13 @@ def outlook_of(
     if not isinstance(space, Frames):
         return Outlook(work, files_s)
     glimpses = glimpses or Glimpses()
-    seconds, points = _curve(space, source, _seen(space, source, glimpses), glimpses)
-    return Outlook(work, files_s, seconds, points)
+    least_s = _one_s(space, source)
+    seconds, points = _curve(space, source, _seen(space, source, glimpses), least_s, glimpses)
+    return Outlook(work, files_s, SPARE * least_s, seconds, points)
 
 
 def _curve(
-    space: Frames, source: VideoSource, seen: _Seen, glimpses: Glimpses
+    space: Frames, source: VideoSource, seen: _Seen, one_s: float, glimpses: Glimpses
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Rising seconds, and points of mean IoU that the engine's plans expect of them."""
     n_frames = source.count()
@@ -115,11 +122,17 @@ def _curve(
     seconds = all_s * np.geomspace(glimpses.least, 1, glimpses.points)
     plans = [choose(options, left_s, costs, space.settings, space.margins) for left_s in seconds.tolist()]
     # Where no plan fits, one frame is labelled and copied to all others; before that, there is nothing.
-    one_s = reader.predict_s(space.prices, 1) + min(prices_s.values()) + costs.copy_s(n_frames)
     most = space.settings.losses.most
     lowest = [-seen.scale * most if left_s > one_s else -2 * most for left_s in seconds.tolist()]
     points = [low if plan is None else plan.score for low, plan in zip(lowest, plans, strict=True)]
     return tuple(seconds.tolist()), tuple(np.maximum.accumulate(points).tolist())
+
+
+def _one_s(space: Frames, source: VideoSource) -> float:
+    """Seconds to read one frame, to run the cheapest network on it, and to copy its labels to all others."""
+    costs = space.costs(source.width * source.height)
+    read_s = Reader(source, space.threads).predict_s(space.prices, 1)
+    return read_s + min(map(costs.network_s, space.sources)) + costs.copy_s(source.count())
 
 
 def _seen(space: Frames, source: VideoSource, glimpses: Glimpses) -> _Seen:

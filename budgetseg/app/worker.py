@@ -6,6 +6,7 @@ settings.
 
 import fcntl
 import logging
+import math
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,10 @@ __all__ = ["Labelled", "Looked", "Setup", "kept", "label_video", "look_at", "sta
 
 _log = logging.getLogger(__name__)
 
+LATE = 0.02
+"""Share of a budget that opening a video may take before the budget shrinks: what is usual is in the price of files."""
+LEAST = 0.1
+"""Share of a budget that is left however late the worker is: so that the labels are of the content."""
 _ready: dict["Setup", LoadedModel] = {}
 """Models that this process has loaded."""
 _stops: list[Callable[[], bool]] = []
@@ -141,7 +146,7 @@ def label_video(
     setup : how this worker gets ready
     order : what is wanted
     path : of the video
-    budgets : of this video
+    budgets : of this video, from when it is called
     stop_file : once it is there, no more time is spent
     facts : written to the ledgers
     """
@@ -150,7 +155,7 @@ def label_video(
     assert order.request is not None
     forget_leftovers(order.folder)  # of a run that was killed
     task = Task(order.open(path), order.folder)
-    own = replace(order, request=replace(order.request, budgets=tuple(budgets)))
+    own = replace(order, request=replace(order.request, budgets=_rest_of(budgets, clock.now_s())))
 
     def stopped() -> bool:
         return any(stop() for stop in _stops) or stop_file.exists()
@@ -166,6 +171,18 @@ def label_video(
         written.digest,
         socket.gethostname(),
     )
+
+
+def _rest_of(budgets: Sequence[Budget], spent_s: float) -> tuple[Budget, ...]:
+    """What is left of budgets after some seconds, in the same proportions; shares of the cost are left alone.
+
+    A worker that is new has to get ready first, and the lease of the video goes on meanwhile.
+    """
+    last = budgets[-1]
+    if last.is_share or last.amount == math.inf or spent_s < LATE * last.amount:
+        return tuple(budgets)
+    share = max(1 - spent_s / last.amount, LEAST)
+    return tuple(replace(budget, amount=share * budget.amount) for budget in budgets)
 
 
 def stamp_of(path: Path) -> str:

@@ -198,6 +198,7 @@ def test_what_other_machines_work_on_is_left_to_them(model: Path, videos: Path, 
         assert sorted(states(job.run(Playing(lambda *_: True)))) == ["middle", "short"]
         assert job.elsewhere == ["long"]
     assert list(states(carry_out(order, model))) == ["long"]
+    assert job.elsewhere == []
 
 
 def test_what_another_machine_has_done_meanwhile_is_not_done_again(model: Path, videos: Path, tmp_path: Path) -> None:
