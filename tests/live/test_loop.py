@@ -195,6 +195,7 @@ def test_what_is_remembered_is_bounded() -> None:
         assert len(carried.thinking) <= 2
 
 
+@pytest.mark.timeout(600)
 def test_one_hour_has_flat_memory_and_delay() -> None:
     """At five frames a second, by a simulated clock, with a pause of the camera in the middle."""
     n, pause = 18_000, 9_000
