@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from budgetseg.app.backends import choices_of
 from budgetseg.engine.threads import one_thread_each
 from budgetseg.errors import UsageError, VideoError
 from budgetseg.live.arrivals import Inbox
@@ -19,7 +20,7 @@ from budgetseg.live.sources import CaptureFeed, Feed, IteratedFeed, PacedFeed
 from budgetseg.live.status import Status
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.timing.clock import Clock, WallClock
-from budgetseg.types import UInt8
+from budgetseg.types import Classes, UInt8
 from budgetseg.video import VideoSource, open_video
 from budgetseg.video.arrays import ArrayClip
 from budgetseg.video.capture import Address, captured, is_address
@@ -201,7 +202,7 @@ def _every_second(status: Status, clock: Clock, tell: Callable[[dict[str, Any]],
         thread.join()
 
 
-def ledger_of(loop: Live, seconds: float, recorder: Recorder | None = None) -> dict[str, Any]:
+def ledger_of(loop: Live, classes: Classes, seconds: float, recorder: Recorder | None = None) -> dict[str, Any]:
     """What came of streams, as JSON values: it is written at the end."""
     sources = []
     for stream in loop.streams:
@@ -222,6 +223,7 @@ def ledger_of(loop: Live, seconds: float, recorder: Recorder | None = None) -> d
                 "asked": dict(total.asked),
                 "stages": ledger["stages"],
                 "networks": ledger["sources"],
+                "backends": {} if stream.space is None else _backends(stream.space),
             }
         )
     left_out = 0 if recorder is None else recorder.n_left_out
@@ -229,10 +231,16 @@ def ledger_of(loop: Live, seconds: float, recorder: Recorder | None = None) -> d
         "state": "done",
         "latency_ms": 1000 * loop.latency_s,
         "seconds": round(seconds, 3),
+        "classes": list(classes.names),
         "sources": sources,
         "left_out_of_overlay": left_out,
         "notes": list(loop.notes),
     }
+
+
+def _backends(space: Frames) -> dict[str, str]:
+    """What ran each network."""
+    return {name: str(choice) for name, choice in choices_of(space.networks).items()}
 
 
 def _ms(seconds: float | None) -> float | None:

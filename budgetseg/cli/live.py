@@ -130,7 +130,7 @@ def live(
         error = _run(lambda: watch(loop, status, clock, _teller(as_json), page, recorder))
         if error is not None and not any(stream.meter.total.n_labelled for stream in loop.streams):
             raise error
-        _finish(ledger_of(loop, clock.now_s() - began_s, recorder), recorder, as_json)
+        _finish(ledger_of(loop, loaded.classes, clock.now_s() - began_s, recorder), recorder, as_json)
         if error is not None:
             raise error
         if stopped():

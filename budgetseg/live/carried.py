@@ -85,6 +85,8 @@ class Carried:
         self.n_cuts = 0
         self.still_s = 0.0
         self.worth = worth
+        self._probe: tuple[Known, UInt8] | None = None
+        self._labels: UInt8 | None = None  # of the newest frame, in cells
         self._space = space
         self._costs = costs
         self._account = account
@@ -112,6 +114,7 @@ class Carried:
                 self._cut()
         self.frame = frame
         self.number = number
+        self._labels = None
         self._small = small
         self._grey = grey
         self._seen_s = arrived_s
@@ -132,7 +135,8 @@ class Carried:
         if passed_s > 0:
             weight = self._settings.pace_weight if self.speed else 1.0
             self.speed += weight * (distance / passed_s - self.speed)
-        for known in (*self.known, *self.thinking):
+        probe = [] if self._probe is None else [self._probe[0]]
+        for known in (*self.known, *self.thinking, *probe):
             known.chain = compose(step, 1.0, known.chain)
             known.distance += distance
 
@@ -148,6 +152,7 @@ class Carried:
     def _cut(self) -> None:
         """Forget what is known: it is of another shot."""
         self.n_cuts += 1
+        self._probe = None
         self.known.clear()
         for known in self.thinking:
             known.is_lost = True
@@ -157,10 +162,40 @@ class Carried:
 
     def begin(self, network: int) -> Known:
         """A network is asked about the newest frame."""
-        assert self._grey is not None
-        known = Known(network, self.number, self._grey, np.zeros((*self._space.cells, 2), np.float32))
+        assert self.frame is not None
+        known = self._from_here(network)
+        self._compare_later(known)
         self.thinking.append(known)
+        if network and self._probe is None and not self.worth.is_compared(0, network):
+            self._probe = self._from_here(0), self.frame
         return known
+
+    def _compare_later(self, known: Known) -> None:
+        """Keep the labels of the newest frame until a network has answered: that shows what carrying loses.
+
+        Only what the same network has said of earlier frames is compared: else it would show what networks are worth.
+        """
+        best = self.known[0] if self.known else None
+        if self._labels is not None and best is not None and best.network == known.network and best.distance > 0:
+            known.labels = self._labels
+            known.expected = loss_at(best.distance, FLOW, self._space.settings.losses)
+
+    def _from_here(self, network: int) -> Known:
+        assert self._grey is not None
+        return Known(network, self.number, self._grey, np.zeros((*self._space.cells, 2), np.float32))
+
+    def probe(self) -> tuple[Known, UInt8] | None:
+        """The cheapest network is asked about an earlier frame that a dearer one sees: that shows what this one adds.
+
+        None where that is not needed. Whoever calls this asks.
+        """
+        if self._probe is None or self._probe[0].number == self.number:
+            return None
+        (known, frame), self._probe = self._probe, None
+        if any(own.network == 0 and own.number == known.number for own in (*self.known, *self.thinking)):
+            return None
+        self.thinking.append(known)
+        return known, frame
 
     def asked(self, network: int) -> Known | None:
         """What a network says, or will say, about the newest frame; None where it was not asked."""
@@ -248,10 +283,10 @@ class Carried:
         n_fused = len(self.known)
         clock.charge(costs.fuse_s(n_fused))
         costs.book(self._account, "fusing", n_fused * costs.n_cells, clock.now_s() - began_s)
+        self._labels = fused.top
         for known in self.thinking:
             if known.number == self.number:
-                known.labels = fused.top
-                known.expected = loss_at(nearest.distance, FLOW, settings.losses)
+                self._compare_later(known)
         return fused, confidence
 
     def _sources(self) -> list[Source]:

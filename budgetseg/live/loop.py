@@ -491,11 +491,24 @@ class Live:
     def _ask_beside(self) -> None:
         """Ask networks about the newest frames, as many as may run beside the stream, where they gain most."""
         while sum(not question.is_awaited for question in self._under_way) < self._beside:
+            if self._ask_probe():
+                continue
             wanted = [found for stream in self.streams if (found := self._need(stream)) is not None]
             if not wanted:
                 return
             _, number, network = max(wanted)
             self._ask(self.streams[number], network)
+
+    def _ask_probe(self) -> bool:
+        """Ask for what shows the worth of networks on some source; whether there was something to ask."""
+        for stream in self.streams:
+            if stream.carried is None or stream.space is None or 0 not in self._left(stream.space):
+                continue
+            probe = stream.carried.probe()
+            if probe is not None:
+                self._submit(stream, *probe)
+                return True
+        return False
 
     def _need(self, stream: Stream) -> tuple[float, int, int] | None:
         """Points that the best network would add for a source, its number, and that network; None for none."""
@@ -526,16 +539,19 @@ class Live:
 
     def _ask(self, stream: Stream, network: int, is_awaited: bool = False) -> Known:
         """Ask a network about the newest frame of a source."""
-        carried, space = stream.carried, stream.space
+        carried = stream.carried
         assert carried is not None
-        assert space is not None
         assert carried.frame is not None
         known = carried.begin(network)
-        question = Question(space, known, carried.frame, stream.number, self._clock.now_s(), is_awaited)
+        self._submit(stream, known, carried.frame, is_awaited)
+        return known
+
+    def _submit(self, stream: Stream, known: Known, frame: UInt8, is_awaited: bool = False) -> None:
+        assert stream.space is not None
+        question = Question(stream.space, known, frame, stream.number, self._clock.now_s(), is_awaited)
         self._under_way.append(question)
         self._asker.ask(question)
-        stream.meter.asked(space.sources[network])
-        return known
+        stream.meter.asked(stream.space.sources[known.network])
 
     def _wait_for_network(self, stream: Stream, due_s: float) -> None:
         """Wait for a network that answers in time, where it promises more than what is carried."""

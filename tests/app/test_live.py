@@ -102,10 +102,12 @@ def test_the_ledger_counts_every_frame(seeing: LoadedModel, street: Path) -> Non
     clock = WallClock()
     loop = live_of(seeing, [street], LiveOrder(LONG_S, as_if_live=True), clock=clock)
     watch(loop, Status(loop, clock), clock, lambda _: None)
-    ledger = ledger_of(loop, 1.0)
+    ledger = ledger_of(loop, seeing.classes, 1.0)
     (source,) = ledger["sources"]
     assert source["arrived"] == source["labelled"] == N_FRAMES
     assert source["networks"]["dcnn"]["count"] >= 1
+    assert source["backends"] == {"dcnn": "onnxruntime f32"}
+    assert ledger["classes"] == list(seeing.classes.names)
     assert {"flow", "fusing"} <= set(source["stages"])
 
 

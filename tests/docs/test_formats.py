@@ -106,9 +106,10 @@ def test_the_page_has_the_keys_of_the_manifest() -> None:
 def test_the_ledger_of_streams() -> None:
     from budgetseg.app.live import ledger_of
     from tests.live.worlds import camera, drive, live
+    from tests.spaces.frames.worlds import CLASSES
 
     loop = live([camera(drive(), 10.0, 5)])
     assert len(list(loop)) == 5
-    ledger = ledger_of(loop, 1.0)
+    ledger = ledger_of(loop, CLASSES, 1.0)
     assert keys_under("Ledger of streams") == set(ledger)
     assert keys_under("Ledger of streams", 1) == set(ledger["sources"][0])
