@@ -1,21 +1,15 @@
 """Data of a labelled video for the player of the page: frames, and what is known of them at every budget."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
-
+from budgetseg.app.export.pictures import overlay_of, restored
 from budgetseg.app.export.run import FinishedRun
-from budgetseg.app.overlay import OVERLAY, overlay_size, run_legend
 from budgetseg.app.spaces import FRAMES
-from budgetseg.errors import UsageError
 from budgetseg.report.areas import areas_of
 from budgetseg.report.arrays import picture
 from budgetseg.report.regions import regions_of
-from budgetseg.types import Float32, UInt8
-from budgetseg.video import VideoSource, open_video, read_index_png
+from budgetseg.video.read import fitted
 
 __all__ = ["player_of"]
 
@@ -41,7 +35,7 @@ def player_of(
         "n_frames": video.n_frames,
         "size": [video.width, video.height],
         "numbers": numbers,
-        "rate": _overlay(run, run.budgets[-1]).rate / step,
+        "rate": overlay_of(run, run.budgets[-1]).rate / step,
         "model": trace.model.name,
         "settings": dict(trace.settings),
         "classes": {"names": run.classes.names, "colours": run.classes.colours.tolist()},
@@ -54,55 +48,9 @@ def player_of(
 
 
 def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Callable[[int], None]) -> list[str]:
-    """Pictures of frames, restored from the overlays of the smallest and the largest budget by removing the tint."""
-    budgets = list(dict.fromkeys([run.budgets[0], run.budgets[-1]]))
-    files = [run.label_files(name) for name in budgets]
-    wanted = set(numbers)
+    """Pictures of frames, restored from the overlays."""
     pictures = []
-    overlays = [_overlay(run, name) for name in budgets]
-    legends = [_covered(run, name) for name in budgets]
-    for number, frames in enumerate(zip(*overlays, strict=False)):
-        if number not in wanted:
-            continue
-        untinted = [
-            _untinted(frame.pixels, label_files[number], run, legend)
-            for frame, label_files, legend in zip(frames, files, legends, strict=True)
-        ]
-        whole = np.mean(untinted, axis=0)
-        for legend in legends:
-            whole[legend] = untinted[-1][legend]
-        pictures.append(picture(cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)))
+    for frame in restored(run, numbers):
+        pictures.append(picture(fitted(frame, size[::-1])))
         advance(1)
     return pictures
-
-
-def _overlay(run: FinishedRun, budget: str) -> VideoSource:
-    """The overlay at a budget; UsageError if the run wrote none."""
-    path = run.place(budget) / OVERLAY
-    if not path.is_file():
-        raise UsageError(f"there is no '{path}', which the page takes its pictures from; label without --no-overlay")
-    return open_video(path)
-
-
-def _covered(run: FinishedRun, budget: str) -> tuple[slice, slice]:
-    """Rows and columns of the overlay at a budget that its legend covers; none for a run of the first version."""
-    video = run.trace.video
-    shares = run.ledger(budget).get("class_shares", {})
-    legend = run_legend(run.classes, shares, overlay_size((video.width, video.height), video.n_frames))
-    if legend is None:
-        return slice(0), slice(0)
-    height, width = legend.pixels.shape[:2]
-    return slice(legend.top, legend.top + height), slice(legend.left, legend.left + width)
-
-
-def _untinted(overlay: UInt8, labels: Path, run: FinishedRun, legend: tuple[slice, slice]) -> Float32:
-    """The frame (H, W, 3) under an overlay, which is half frame and half label colours; the legend is left as it is."""
-    video = run.trace.video
-    width, height = overlay_size((video.width, video.height), video.n_frames)
-    shown = overlay[:height, :width].astype(np.float32)  # an overlay may be a row or a column larger
-    found = cv2.resize(read_index_png(labels), (width, height), interpolation=cv2.INTER_NEAREST)
-    colours = np.zeros((256, 3), np.float32)
-    colours[: len(run.classes)] = run.classes.colours
-    frame = 2 * shown - colours[found]
-    frame[legend] = shown[legend]
-    return np.asarray(frame.clip(0, 255))

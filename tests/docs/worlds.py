@@ -54,7 +54,9 @@ def _network(folder: Path) -> Names:
 
 
 def _exported(folder: Path) -> Names:
-    export(label_street(folder), "coco", folder / "coco")
+    run = label_street(folder)
+    for form in ("coco", "zarr"):
+        export(run, form, folder / form)
     return {}
 
 
