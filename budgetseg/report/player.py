@@ -7,8 +7,8 @@ from budgetseg.app.export.pictures import overlay_of, restored
 from budgetseg.app.export.run import FinishedRun
 from budgetseg.app.spaces import FRAMES
 from budgetseg.report.areas import areas_of
-from budgetseg.report.arrays import picture
 from budgetseg.report.regions import regions_of
+from budgetseg.video.data_url import photo_url
 from budgetseg.video.read import fitted
 
 __all__ = ["player_of"]
@@ -51,6 +51,6 @@ def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Calla
     """Pictures of frames, restored from the overlays."""
     pictures = []
     for frame in restored(run, numbers):
-        pictures.append(picture(fitted(frame, size[::-1])))
+        pictures.append(photo_url(fitted(frame, size[::-1])))
         advance(1)
     return pictures

@@ -68,6 +68,7 @@ WORLDS: dict[str, Callable[[Path], Names]] = {
     "docs/index.md": _drive,
     "docs/label.md": _drive_and_model,
     "docs/networks.md": _network,
+    "docs/python.md": _drive,
 }
 
 

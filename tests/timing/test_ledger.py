@@ -167,3 +167,13 @@ def test_what_is_done_in_a_pause_is_booked_and_does_not_count() -> None:
     assert clock.now_s() == 0
     assert account.ledger.stages["pixels"].spent_s == pytest.approx(0.7)
     assert account.predict_s("pixels", 10) == pytest.approx(0.7)
+
+
+def test_pandas_gets_a_row_for_each_stage_and_source() -> None:
+    pytest.importorskip("pandas")
+    table = some_ledger().to_pandas()
+    assert table.to_dict("index") == {
+        "decode": {"kind": "stage", "planned_s": 0.4, "spent_s": 0.5, "count": 1},
+        "hog": {"kind": "source", "planned_s": 0.1, "spent_s": 0.2, "count": 1},
+    }
+    assert list(Ledger(None).to_pandas().columns) == ["kind", "planned_s", "spent_s", "count"]
