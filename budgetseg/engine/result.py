@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "Results"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A video labelled at one budget.
 
@@ -75,6 +75,11 @@ class Result:
         """The budget in words."""
         seconds = self.ledger.budget_s
         return "no bound" if seconds is None or not np.isfinite(seconds) else f"{seconds:g} s"
+
+    def __repr__(self) -> str:
+        frames, height, width = self.labels.shape
+        spent = f"{self.ledger.spent_s:.3g} s spent of {self.budget}"
+        return f"Result({frames} frames of {width}×{height}, labelled by {self.space}, {spent})"
 
     def _repr_html_(self) -> str:
         """The player that a notebook shows."""

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from budgetseg.types import Classes, UInt8
-from budgetseg.video.data_url import index_url, photo_url
+from budgetseg.video.data_url import labels_url, photo_url
 from budgetseg.video.read import VideoSource, fitted
 
 __all__ = ["PlayerSettings", "player_html"]
@@ -77,6 +77,5 @@ def player_html(
 
 
 def _label_url(labels: UInt8, classes: Classes, size: tuple[int, int]) -> str:
-    palette = np.zeros((256, 3), np.uint8)
-    palette[: len(classes)] = classes.colours
-    return index_url(np.asarray(cv2.resize(labels, size, interpolation=cv2.INTER_NEAREST), np.uint8), palette)
+    small = np.asarray(cv2.resize(labels, size, interpolation=cv2.INTER_NEAREST), np.uint8)
+    return labels_url(small, classes.colours)

@@ -94,6 +94,7 @@ def test_a_notebook_shows_a_player_with_every_budget() -> None:
     large = replace(colourful(), ledger=Ledger(2.0))
     shown = Results([small, large])._repr_html_()
     assert "&quot;budgets&quot;:[&quot;0.5 s&quot;,&quot;2 s&quot;]" in shown
-    assert large._repr_html_().count("data:image/png") == 2
+    assert large._repr_html_().count("data:image/webp") == 2
+    assert repr(large) == "Result(2 frames of 3×2, labelled by regions, 0 s spent of 2 s)"
     assert replace(colourful(), ledger=Ledger(None)).budget == "no bound"
     assert Results()._repr_html_() == ""

@@ -1,13 +1,11 @@
 """Pictures in a page are what they were."""
 
 from base64 import b64decode
-from pathlib import Path
 
 import cv2
 import numpy as np
 
-from budgetseg.video import read_index_png
-from budgetseg.video.data_url import index_url, photo_url
+from budgetseg.video.data_url import labels_url, photo_url
 from budgetseg.video.png import decode_image
 
 
@@ -19,9 +17,11 @@ def test_a_picture_keeps_its_colours() -> None:
     assert np.abs(shown[4, 4, ::-1].astype(int) - (200, 40, 10)).max() < 12
 
 
-def test_labels_keep_every_index(tmp_path: Path) -> None:
-    labels = np.random.default_rng(0).integers(0, 256, (9, 14), np.uint8)
-    address = index_url(labels, np.zeros((256, 3), np.uint8))
-    assert address.startswith("data:image/png;base64,")
-    (tmp_path / "labels.png").write_bytes(b64decode(address.split(",")[1]))
-    assert np.array_equal(read_index_png(tmp_path / "labels.png"), labels)
+def test_labels_keep_every_colour() -> None:
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 12, (9, 14), np.uint8)
+    colours = generator.integers(0, 256, (11, 3), np.uint8)
+    address = labels_url(labels, colours)
+    shown = decode_image(b64decode(address.split(",")[1]), cv2.IMREAD_COLOR)
+    assert shown is not None
+    assert np.array_equal(shown[..., ::-1], np.vstack([colours, np.zeros((1, 3))])[labels])
