@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import Literal
 
 import cv2
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from budgetseg.report import write_report
+from budgetseg.types import Classes
+from budgetseg.video import VideoSource
+from budgetseg.video.arrays import ArrayClip
+from budgetseg.video.core import Span
+from budgetseg.video.player import player_html
 from tests.report.worlds import BUDGETS, FRAMES_BUDGETS
 
 Motion = Literal["no-preference", "reduce"]
@@ -380,3 +386,28 @@ def test_several_videos_have_a_gallery(browser: Browser, frames_run: Path, tmp_p
 
 def test_one_video_has_no_gallery(by_frames: Page) -> None:
     assert not by_frames.is_visible("#gallery")
+
+
+def test_the_player_of_a_notebook_plays_and_has_a_slider_for_the_budget(browser: Browser, tmp_path: Path) -> None:
+    labels = [np.full((5, 24, 40), k, np.uint8) for k in range(2)]
+    source = VideoSource(ArrayClip(np.zeros((5, 24, 40, 3), np.uint8)), Span(), (40, 24))
+    page = tmp_path / "player.html"
+    page.write_text(player_html(source, labels, ["1 s", "2 s"], Classes.of(["road", "sky"])))
+    tab = browser.new_page()
+    complaints: list[str] = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto(page.as_uri())
+    player = tab.frame_locator("iframe")
+    expect(player.locator("#play")).to_have_text("Pause")
+    expect(player.locator("#at")).not_to_have_value("0")
+    player.locator("#play").click()
+    expect(player.locator("#play")).to_have_text("Play")
+    expect(player.locator("#name")).to_have_text("2 s")
+    before = player.locator("#labels").get_attribute("src")
+    player.locator("#budget").fill("0")
+    expect(player.locator("#name")).to_have_text("1 s")
+    assert player.locator("#labels").get_attribute("src") != before
+    assert player.locator("#key").inner_text().split() == ["road", "sky"]
+    assert complaints == []
+    tab.close()
