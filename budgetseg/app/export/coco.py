@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetseg.app.export.labelled import Advance, Labelled, write_jpeg
+from budgetseg.app.export.labelled import Advance, Labelled, jpeg
 from budgetseg.app.export.rle import run_lengths, to_text
 from budgetseg.types import IGNORE
 
@@ -25,7 +25,7 @@ def write_coco(own: Labelled, folder: Path, advance: Advance) -> list[str]:
     annotations: list[Row] = []
     for k, (stem, labels, frame) in enumerate(zip(own.stems, own.labels(), own.frames(), strict=True), 1):
         height, width = labels.shape
-        write_jpeg(folder / IMAGES / f"{stem}.jpg", frame)
+        (folder / IMAGES / f"{stem}.jpg").write_bytes(jpeg(frame))
         images.append({"id": k, "file_name": f"{stem}.jpg", "width": width, "height": height})
         for label in np.unique(labels[labels != IGNORE]).tolist():
             annotation = {"id": len(annotations) + 1, "image_id": k, "category_id": label + 1, "iscrowd": 0}

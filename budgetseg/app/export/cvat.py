@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 
 from budgetseg.app.export.indexed import voc_palette
-from budgetseg.app.export.labelled import Advance, Labelled, write_jpeg
+from budgetseg.app.export.labelled import Advance, Labelled, jpeg
 from budgetseg.types import Classes, UInt8
 from budgetseg.video.png import index_png
 
@@ -27,7 +27,6 @@ def write_cvat(own: Labelled, folder: Path, advance: Advance) -> list[str]:
     stems = own.stems
     shift = np.zeros(256, np.uint8)
     shift[: len(own.classes)] = np.arange(1, len(own.classes) + 1)  # 0 is background, as is what has no class
-    picture = folder / ".picture.jpg"
     with ZipFile(folder / ARCHIVE, "w", ZIP_DEFLATED) as archive:
         archive.writestr("labelmap.txt", _label_map(own.classes, palette))
         archive.writestr("ImageSets/Segmentation/default.txt", "".join(f"{stems[k]}\n" for k in order))
@@ -35,10 +34,8 @@ def write_cvat(own: Labelled, folder: Path, advance: Advance) -> list[str]:
             masks = shift[labels]
             archive.writestr(f"SegmentationClass/{stem}.png", index_png(masks, palette), ZIP_STORED)
             archive.writestr(f"SegmentationObject/{stem}.png", index_png(masks, objects), ZIP_STORED)
-            write_jpeg(picture, frame)
-            archive.write(picture, f"JPEGImages/{stem}.jpg", ZIP_STORED)
+            archive.writestr(f"JPEGImages/{stem}.jpg", jpeg(frame), ZIP_STORED)
             advance(1)
-    picture.unlink()
     (folder / "labels.json").write_text(json.dumps(_labels(own.classes, palette), indent=1) + "\n")
     (folder / "review.csv").write_text(_review([(stems[k], k, float(confidence[k])) for k in order]))
     return []

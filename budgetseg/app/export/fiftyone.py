@@ -7,7 +7,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from budgetseg.app.export.labelled import Advance, Labelled, write_jpeg
+from budgetseg.app.export.labelled import Advance, Labelled, jpeg
 from budgetseg.types import Classes, UInt8
 
 __all__ = ["write_fiftyone"]
@@ -23,7 +23,7 @@ def write_fiftyone(own: Labelled, folder: Path, advance: Advance) -> list[str]:
     samples = []
     frames = zip(own.stems, own.labels(), own.frames(), own.confidence().tolist(), strict=True)
     for number, (stem, labels, frame, confidence) in enumerate(frames):
-        write_jpeg(folder / IMAGES / f"{stem}.jpg", frame)
+        (folder / IMAGES / f"{stem}.jpg").write_bytes(jpeg(frame))
         # Grey, since the program takes the colours of a palette for the mask.
         cv2.imwrite(str(folder / MASKS / f"{stem}.png"), _masks(labels, len(own.classes)))
         samples.append(_sample(stem, number, confidence))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetseg.app.export.labelled import Advance, Labelled, write_jpeg
+from budgetseg.app.export.labelled import Advance, Labelled, jpeg
 from budgetseg.video import write_index_png
 
 __all__ = ["write_huggingface"]
@@ -23,7 +23,7 @@ def write_huggingface(own: Labelled, folder: Path, advance: Advance) -> list[str
     lines = []
     frames = zip(own.stems, own.labels(), own.frames(), own.confidence().tolist(), strict=True)
     for number, (stem, labels, frame, confidence) in enumerate(frames):
-        write_jpeg(place / "images" / f"{stem}.jpg", frame)
+        (place / "images" / f"{stem}.jpg").write_bytes(jpeg(frame))
         write_index_png(place / "masks" / f"{stem}.png", labels, palette)
         named = {"file_name": f"images/{stem}.jpg", "mask_file_name": f"masks/{stem}.png"}
         lines.append(json.dumps(named | {"frame": number, "confidence": round(confidence, 4)}))

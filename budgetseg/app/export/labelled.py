@@ -12,11 +12,12 @@ from budgetseg.app.export.run import FinishedRun
 from budgetseg.app.spaces import FRAMES
 from budgetseg.app.state import read_confidence, read_state
 from budgetseg.errors import OutputError
+from budgetseg.spaces.regions.evidence import WindowMemory
 from budgetseg.types import Classes, Float64, UInt8
 from budgetseg.video import VideoSource, read_index_png
 from budgetseg.video.read import fitted
 
-__all__ = ["Advance", "Labelled", "Settings", "write_jpeg"]
+__all__ = ["Advance", "Labelled", "Settings", "jpeg"]
 
 Advance = Callable[[int], None]
 
@@ -97,20 +98,25 @@ class Labelled:
         return [window[place].mean(axis=(1, 2)) / 255 for window in read_confidence(self.run.folder)]
 
     def _by_regions(self) -> list[Float64]:
-        spans = [window.n_frames for window in self.run.trace.windows if window.n_places]
-        means = []
-        for known, n_frames in zip(read_state(self.run.folder), spans, strict=True):
-            sure = np.where(known.subsets > 0, known.probabilities.max(axis=1), 0.0)
-            worked = sure[known.supervoxels.ids].mean(axis=(1, 2))
-            stride = -(-n_frames // len(worked))
-            means.append(np.repeat(worked, stride)[:n_frames])
-        return means
+        known = iter(read_state(self.run.folder))  # of windows with supervoxels alone
+        return [
+            _by_region(next(known), window.n_frames) if window.n_places else np.zeros(window.n_frames)
+            for window in self.run.trace.windows
+        ]
 
 
-def write_jpeg(path: Path, pixels: UInt8, settings: Settings | None = None) -> None:
-    """Write a frame (H, W, 3) uint8, RGB, as a JPEG."""
+def _by_region(known: WindowMemory, n_frames: int) -> Float64:
+    """Mean confidence of the frames of a window."""
+    sure = np.where(known.subsets > 0, known.probabilities.max(axis=1), 0.0)
+    worked = sure[known.supervoxels.ids].mean(axis=(1, 2))
+    stride = -(-n_frames // len(worked))
+    return np.repeat(worked, stride)[:n_frames]
+
+
+def jpeg(pixels: UInt8, settings: Settings | None = None) -> bytes:
+    """A frame (H, W, 3) uint8, RGB, as the content of a JPEG file."""
     quality = (settings or Settings()).quality
     done, data = cv2.imencode(".jpg", pixels[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
     if not done:
-        raise OutputError(f"'{path.name}' cannot be encoded as JPEG; export another format")
-    path.write_bytes(data.tobytes())
+        raise OutputError("a frame cannot be encoded as JPEG; export another format")
+    return data.tobytes()

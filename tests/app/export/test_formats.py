@@ -24,6 +24,7 @@ from budgetseg.app.job import Job, Order
 from budgetseg.app.model import LoadedModel
 from budgetseg.datasets.camvid_classes import CLASSES
 from budgetseg.engine.request import Request
+from budgetseg.engine.trace import WindowTrace
 from budgetseg.errors import UsageError
 from budgetseg.types import Budget
 from budgetseg.video import open_video, read_image, read_index_png, read_label_pngs
@@ -179,6 +180,17 @@ def test_confidence_of_frames_is_that_of_the_result(seeing: LoadedModel, street:
         found = Labelled(run, budget).confidence()
         assert found.shape == (N_FRAMES,)
         assert np.allclose(found, result.confidence.mean(axis=(1, 2)), atol=0.03)
+
+
+def test_frames_of_a_window_without_supervoxels_have_no_confidence(street_run: Path) -> None:
+    run = read_run(street_run)
+    empty = WindowTrace(3, (), (2, 3), 0, [], [])
+    mark = replace(run.trace.video, n_frames=N_FRAMES + 3)
+    longer = replace(run, trace=replace(run.trace, video=mark, windows=[empty, *run.trace.windows]))
+    found = Labelled(longer, "100%").confidence()
+    assert found[:3].tolist() == [0, 0, 0]
+    assert np.array_equal(found[3:], Labelled(run, "100%").confidence())
+    assert found[3:].min() > 0
 
 
 def test_fiftyone_has_a_sample_with_image_and_mask_for_each_frame(street_run: Path, tmp_path: Path) -> None:
