@@ -386,10 +386,7 @@ function paintLabels(pen, layer) {
 function paint() {
   const {rows, columns} = video, ids = frameIds();
   paintLabels(pen, layer);
-  if (other) {
-    asOther(() => paintLabels(otherPen, otherLayer));
-    $("difference").textContent = `${percent(difference())} % of the pixels of this frame have another class.`;
-  }
+  if (other) asOther(() => paintLabels(otherPen, otherLayer));
   if (chosen !== null) paintBorder(chosenPart(ids), rows, columns);
   if (chosen !== null && video.whole) paintCross((chosen % columns + .5) * canvas.width / columns, (Math.floor(chosen / columns) + .5) * canvas.height / rows);
   if (cursor && keyed && document.activeElement === canvas) paintCross(cursor.x, cursor.y);
@@ -422,7 +419,8 @@ function paintCross(x, y) {
   }
 }
 
-function show() {
+const EVERY = 4;  // frames for which, while the video plays, what stands around the picture is drawn once
+function show(whole = true) {
   if (!video) return;
   const {name, ledger} = video.budgets[b];
   $("frame").value = t;
@@ -434,8 +432,12 @@ function show() {
   [...$("budget-ticks").children].forEach((tick, j) => tick.setAttribute("aria-pressed", j === b));
   canvas.setAttribute("aria-label", `Frame ${video.numbers[t]}, ${VIEWS[view]} at ${name}`);
   $("canvas-name").textContent = `${name}, ${video.folder}`;
-  paint(); showLegend();
-  if (!timer) { showSummary(); showLedger(); keepMoment(); }
+  paint();
+  if (!whole && t % EVERY) return;
+  showLegend();
+  if (other) $("difference").textContent = `${percent(difference())} % of the pixels of this frame have another class.`;
+  if (whole) { showSummary(); showLedger(); }
+  if (!timer) keepMoment();
   chart("unsure", drawUnsure);
   if (video.whole) { showPlace(); drawKeys(); } else showRegion();
 }
@@ -768,7 +770,7 @@ function pause() {
 }
 function toggle() {
   if (timer) { pause(); return; }
-  timer = setInterval(() => setFrame(t + 1), 1000 / Math.min(Math.max(video.rate, 1), 25));
+  timer = setInterval(() => { t = (t + 1) % video.images.length; show(false); }, 1000 / Math.min(Math.max(video.rate, 1), 25));
   $("play").textContent = "❚❚";
   $("play").setAttribute("aria-label", "Pause");
 }

@@ -278,6 +278,8 @@ def test_it_plays_when_it_is_opened_unless_motion_is_unwanted(browser: Browser, 
     with moment_of(browser, frames_page, motion="no-preference") as tab:
         assert tab.get_attribute("#play", "aria-label") == "Pause"
         expect(tab.locator("#frame")).not_to_have_value("0")
+        tab.fill("#budget", "0")
+        assert f"Budget {FRAMES_BUDGETS[0]}" in tab.inner_text("#summary")
         tab.click("#play")
         assert tab.get_attribute("#play", "aria-label") == "Play"
     with moment_of(browser, frames_page) as tab:
