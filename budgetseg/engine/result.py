@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "Results"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Result:
     """A video labelled at one budget.
 
@@ -54,6 +54,14 @@ class Result:
     expected: Promise | None = None
     source: VideoSource | None = None
 
+    def __repr__(self) -> str:
+        """A line, since arrays and traces would fill a screen."""
+        n_frames, height, width = self.labels.shape
+        return (
+            f"<Result: {n_frames} frames of {width}x{height} in {len(self.classes)} classes, labelled by {self.space}, "
+            f"{self.ledger.spent_s:.2f} s spent of {self.budget}>"
+        )
+
     @cached_property
     def confidence(self) -> Float32:
         """The probability of the label at every pixel, (T, H, W) float32."""
@@ -75,11 +83,6 @@ class Result:
         """The budget in words."""
         seconds = self.ledger.budget_s
         return "no bound" if seconds is None or not np.isfinite(seconds) else f"{seconds:g} s"
-
-    def __repr__(self) -> str:
-        frames, height, width = self.labels.shape
-        spent = f"{self.ledger.spent_s:.3g} s spent of {self.budget}"
-        return f"Result({frames} frames of {width}×{height}, labelled by {self.space}, {spent})"
 
     def _repr_html_(self) -> str:
         """The player that a notebook shows."""

@@ -95,6 +95,10 @@ def test_a_notebook_shows_a_player_with_every_budget() -> None:
     shown = Results([small, large])._repr_html_()
     assert "&quot;budgets&quot;:[&quot;0.5 s&quot;,&quot;2 s&quot;]" in shown
     assert large._repr_html_().count("data:image/webp") == 2
-    assert repr(large) == "Result(2 frames of 3×2, labelled by regions, 0 s spent of 2 s)"
     assert replace(colourful(), ledger=Ledger(None)).budget == "no bound"
     assert Results()._repr_html_() == ""
+
+
+def test_a_result_is_shown_in_a_line() -> None:
+    line = repr(result_of([2, 3], [Even(2, 0.5), None], 5))
+    assert line == "<Result: 5 frames of 3x2 in 2 classes, labelled by regions, 0.00 s spent of no bound>"

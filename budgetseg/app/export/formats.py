@@ -21,7 +21,7 @@ from budgetseg.video import VideoSource
 __all__ = ["FORMATS", "Format", "export"]
 
 RESTORED = (
-    "images are restored from overlay.mp4, which costs detail, and show its legend; give --video for the originals"
+    "images are restored from overlay.mp4, with less detail, and grey under its legend; give --video for the originals"
 )
 
 

@@ -12,13 +12,13 @@ from budgetseg.errors import UsageError
 from budgetseg.types import Float32, UInt8
 from budgetseg.video import VideoSource, open_video, read_index_png
 
-__all__ = ["overlay_of", "restored"]
+__all__ = ["mean_outside", "overlay_of", "restored"]
 
 
 def restored(run: FinishedRun, numbers: Sequence[int]) -> Iterator[UInt8]:
     """Frames of these rising numbers, (H, W, 3) uint8, RGB, at the size of the overlays.
 
-    The tint is removed from the overlays of the smallest and the largest budget; the legend is left in.
+    The tint is removed from the overlays of the smallest and the largest budget. What both legends cover is grey.
     """
     budgets = list(dict.fromkeys([run.budgets[0], run.budgets[-1]]))
     files = [run.label_files(name) for name in budgets]
@@ -29,13 +29,9 @@ def restored(run: FinishedRun, numbers: Sequence[int]) -> Iterator[UInt8]:
         if number not in wanted:
             continue
         untinted = [
-            _untinted(frame.pixels, label_files[number], run, legend)
-            for frame, label_files, legend in zip(frames, files, legends, strict=True)
+            _untinted(frame.pixels, label_files[number], run) for frame, label_files in zip(frames, files, strict=True)
         ]
-        whole = np.mean(untinted, axis=0)
-        for legend in legends:
-            whole[legend] = untinted[-1][legend]
-        yield whole.astype(np.uint8)
+        yield mean_outside(untinted, legends).astype(np.uint8)
 
 
 def overlay_of(run: FinishedRun, budget: str) -> VideoSource:
@@ -57,14 +53,27 @@ def _covered(run: FinishedRun, budget: str) -> tuple[slice, slice]:
     return slice(legend.top, legend.top + height), slice(legend.left, legend.left + width)
 
 
-def _untinted(overlay: UInt8, labels: Path, run: FinishedRun, legend: tuple[slice, slice]) -> Float32:
-    """The frame (H, W, 3) under an overlay, which is half frame and half label colours; the legend is left as it is."""
+def mean_outside(frames: Sequence[Float32], covered: Sequence[tuple[slice, slice]], unknown: float = 64.0) -> Float32:
+    """The mean of frames (H, W, 3), each without the rows and columns that are covered in it.
+
+    What is covered in all of them has the value `unknown`: a dark grey, on which colours are still told apart.
+    """
+    total = np.zeros_like(frames[0])
+    n_seen = np.zeros((*frames[0].shape[:2], 1), np.float32)
+    for frame, place in zip(frames, covered, strict=True):
+        is_seen = np.ones_like(n_seen)
+        is_seen[place] = 0
+        total += frame * is_seen
+        n_seen += is_seen
+    return np.asarray(np.where(n_seen > 0, total / np.maximum(n_seen, 1), unknown), np.float32)
+
+
+def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
+    """The frame (H, W, 3) under an overlay, which is half frame and half label colours."""
     video = run.trace.video
     width, height = overlay_size((video.width, video.height), video.n_frames)
     shown = overlay[:height, :width].astype(np.float32)  # an overlay may be a row or a column larger
     found = cv2.resize(read_index_png(labels), (width, height), interpolation=cv2.INTER_NEAREST)
     colours = np.zeros((256, 3), np.float32)
     colours[: len(run.classes)] = run.classes.colours
-    frame = 2 * shown - colours[found]
-    frame[legend] = shown[legend]
-    return np.asarray(frame.clip(0, 255))
+    return np.asarray((2 * shown - colours[found]).clip(0, 255))
