@@ -6,6 +6,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from torch.nn import Module
+
     from budgetseg.app.model import LoadedModel
 
 __all__ = ["__version__", "load"]
@@ -20,7 +22,7 @@ def load(
     select: str | None = None,
     space: str = "auto",
     engine: str | None = None,
-    networks: "str | Path | Sequence[str | Path]" = (),
+    networks: "str | Path | Module | Sequence[str | Path | Module]" = (),
     backend: str = "auto",
     precision: str = "auto",
 ) -> "LoadedModel":
@@ -34,8 +36,8 @@ def load(
     select : which supervoxels are considered first; None for what suits
     space : space to get ready now, frames, regions or auto; the other is made ready on first use
     engine : another name for `space`, as of the first version
-    networks : ONNX files of segmentation networks, or their TOML cards, to label with in place of a model; a single one
-        needs no list
+    networks : segmentation networks to label with in place of a model: ONNX files, their TOML cards, or torch modules,
+        whose attribute `card` may be a dictionary of what a card says; a single one needs no list
     backend : what runs networks: onnxruntime, openvino, cuda or tensorrt; auto for the fastest whose answers agree
     precision : of networks: f32, bf16, or int8 for those stored with 8-bit convolutions; auto for the fastest
 

@@ -6,12 +6,16 @@ A model is one that `budgetseg train` made, or networks alone: `budgetseg.load(n
 import atexit
 import gc
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast, overload
+from weakref import finalize
 
 import numpy as np
 
@@ -19,6 +23,7 @@ from budgetseg.app.ahead import compiled_ahead, is_compiled
 from budgetseg.app.backends import Backends, choices_of
 from budgetseg.app.expect import budget_of, check_accuracy, promises
 from budgetseg.app.marks import ModelMark, mark_of, mark_of_networks
+from budgetseg.app.progress import Progress, Tell
 from budgetseg.app.sources import Footage, source_of
 from budgetseg.app.spaces import AUTO, FRAMES, REGIONS, check_alone, choose_space, needs_regions, space_named
 from budgetseg.app.strategy import counted, strategy_of
@@ -29,7 +34,7 @@ from budgetseg.descriptors.core import Descriptor
 from budgetseg.descriptors.network_output import NetworkDescriptor
 from budgetseg.descriptors.registry import BUILT_IN, open_descriptors
 from budgetseg.engine.request import Request
-from budgetseg.engine.result import Result
+from budgetseg.engine.result import Result, Results
 from budgetseg.engine.run import Earlier, replay, run
 from budgetseg.errors import UsageError
 from budgetseg.machine import cache_folder
@@ -39,6 +44,7 @@ from budgetseg.models.networks import networks_of
 from budgetseg.networks.backends.core import Choice
 from budgetseg.networks.backends.registry import REFERENCE, Wanted
 from budgetseg.networks.inspect import summary
+from budgetseg.networks.modules import as_files
 from budgetseg.networks.run import TRIED, OnnxNetwork
 from budgetseg.networks.together import agreed, bound, marks_of, named_cards
 from budgetseg.policy.episode import Selection
@@ -55,6 +61,8 @@ from budgetseg.types import Budget, Classes
 from budgetseg.video import VideoSource, open_video
 
 if TYPE_CHECKING:
+    from torch.nn import Module
+
     from budgetseg.app.live import Camera
     from budgetseg.live.loop import LiveFrame
 
@@ -281,6 +289,7 @@ class LoadedModel:
         stopped: Callable[[], bool] = ...,
         space: str = AUTO,
         engine: str | None = None,
+        progress: Tell | None = None,
     ) -> Result: ...
 
     @overload
@@ -295,7 +304,8 @@ class LoadedModel:
         stopped: Callable[[], bool] = ...,
         space: str = AUTO,
         engine: str | None = None,
-    ) -> list[Result]: ...
+        progress: Tell | None = None,
+    ) -> Results: ...
 
     def label(
         self,
@@ -309,7 +319,8 @@ class LoadedModel:
         stopped: Callable[[], bool] = lambda: False,
         space: str = AUTO,
         engine: str | None = None,
-    ) -> Result | list[Result]:
+        progress: Tell | None = None,
+    ) -> Result | Results:
         """Label a video within a budget. A list of budgets, in rising order, gives a list of results, from one run.
 
         Parameters
@@ -326,6 +337,8 @@ class LoadedModel:
         stopped : called again and again; once it returns True, no more time is spent
         space : frames, regions, or auto: frames if the model has a network for it and no option needs regions
         engine : another name for `space`, as of the first version
+        progress : called ten times a second with the seconds spent so far and those of the largest budget, from any
+            thread; infinity for no bound
         """
         is_list = np.ndim(budget_s) > 0
         budgets = _budgets_of(budget_s)
@@ -339,9 +352,18 @@ class LoadedModel:
         if target_accuracy is not None and name == REGIONS:
             request = Request((budget_of(self.trained, target_accuracy),), "descriptors", seed=seed)
         source = source_of(video, rate)
+        largest = request.budgets[-1]
+        told = (
+            None if progress is None else Progress(progress, math.inf if largest.is_share else largest.amount, stopped)
+        )
+        asked = stopped if told is None else told.stopped
         if target_accuracy is not None and name != REGIONS:
-            return self.reach(source, request, target_accuracy, stopped)[0]
-        results = self.run(source, request, name, stopped)
+            found = self.reach(source, request, target_accuracy, asked)
+        else:
+            found = self.run(source, request, name, asked)
+        results = Results(replace(own, source=source) for own in found)
+        if told is not None:
+            told.finish(results[-1].ledger.spent_s)
         return results if is_list else results[0]
 
     def stream(
@@ -465,7 +487,7 @@ def load(
     select: str | None = None,
     space: str = AUTO,
     engine: str | None = None,
-    networks: str | Path | Sequence[str | Path] = (),
+    networks: "str | Path | Module | Sequence[str | Path | Module]" = (),
     tell: Callable[[str], None] = lambda _: None,
     wanted: Wanted | None = None,
 ) -> LoadedModel:
@@ -479,7 +501,8 @@ def load(
     select : which supervoxels are considered first; None for the order of the policy
     space : the space to load now, frames, regions or auto; the other is loaded on first use
     engine : another name for `space`, as of the first version
-    networks : ONNX files, or their TOML cards, to label with in place of a model; a single one needs no list
+    networks : ONNX files, their TOML cards, or torch modules, to label with in place of a model; a single one needs no
+        list
     tell : called with a line on what takes long, once on a machine
     wanted : the back end and the precision of networks; None for the fastest of those that agree
 
@@ -492,13 +515,16 @@ def load(
     threads = threads or os.cpu_count() or 1
     wanted = wanted or Wanted()
     wanted.check()
-    if isinstance(networks, str | Path):
-        networks = [networks]
-    if networks:
+    given = networks if isinstance(networks, Sequence) and not isinstance(networks, str) else [networks]
+    if given:
         if name is not None:
             raise UsageError("a model and networks cannot be combined; give one of them")
         check_alone(needs_regions(policy, select), engine or space)
-        return _load_networks(networks, threads, tell, wanted)
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="budgetseg-")))
+            loaded = _load_networks(as_files(given, folder), threads, tell, wanted)
+            finalize(loaded, stack.pop_all().close)  # other sizes of video read exported modules again
+        return loaded
     if name is None:
         raise UsageError("a model is missing; give the name of one, its folder, or networks")
     folder = find_model(name)

@@ -14,7 +14,7 @@ NAMES: dict[str, Callable[[], tuple[str, ...]]] = {
     "dataset": lambda: tuple(DATASETS),
     "executor": lambda: ("auto", "local", "processes", "ray"),
     "space": lambda: ("auto", "frames", "regions"),
-    "format": lambda: ("png", "cityscapes", "coco"),
+    "format": lambda: ("png", "cityscapes", "coco", "cvat", "fiftyone", "huggingface", "zarr"),
     "model": lambda: tuple(bundled_models()),
     "policy": lambda: ("learned", "static", "random"),
     "precision": lambda: ("auto", "f32", "bf16", "int8"),

@@ -200,24 +200,44 @@ const VIEWS = {labels: "labels", computed: "what was computed", cost: "cost", co
 const VIEWS_OF_FRAMES = ["labels", "confidence"];
 const UNKNOWN = 255;
 let video = null, view = "labels", t = 0, b = 0, chosen = null, only = null, cursor = null, keyed = false, timer = null;
+let other = null;  // what is compared: a video and a budget of it
 const canvas = $("canvas"), pen = canvas.getContext("2d"), layer = document.createElement("canvas");
+const otherCanvas = $("other-canvas"), otherPen = otherCanvas.getContext("2d"), otherLayer = document.createElement("canvas");
 
-async function openVideo(k) {
-  pause();
+const unpackedVideos = new Map();
+function loaded(k) {
+  if (!unpackedVideos.has(k)) unpackedVideos.set(k, loadVideo(k));
+  return unpackedVideos.get(k);
+}
+async function loadVideo(k) {
   const from = data.videos[k], whole = from.space === "frames";
   const arrays = await unpackedAll(from, whole ? ["ids", "labels", "sure"] : ["ids", "labels", "extent", "opinions", "confidence"]);
   const steps = whole ? {} : await unpackedAll(from.steps, Object.keys(from.steps));
   const images = from.frames.map(src => Object.assign(new Image(), {src}));
   await Promise.all(images.map(image => image.decode()));
   const n = from.labels.shape[1], nBudgets = from.budgets.length;
-  video = {...from, ...arrays, steps, images, n, nBudgets, whole, rows: from.ids.shape[1], columns: from.ids.shape[2]};
-  if (whole) video.cells = from.sure.shape.slice(2);
-  else Object.assign(video, gathered(steps, n, nBudgets), {told: from.opinions.shape[0]});
+  const found = {...from, ...arrays, steps, images, n, nBudgets, whole, rows: from.ids.shape[1], columns: from.ids.shape[2], number: k, means: []};
+  if (whole) found.cells = from.sure.shape.slice(2);
+  else Object.assign(found, gathered(steps, n, nBudgets), {told: from.opinions.shape[0]});
+  return found;
+}
+
+async function openVideo(k, moment = {}) {
+  pause();
+  video = await loaded(k);
+  const from = data.videos[k], {whole, images, nBudgets} = video;
   if (whole && !VIEWS_OF_FRAMES.includes(view)) view = "labels";
   [canvas.width, canvas.height] = from.frame_size;
   canvas.style.aspectRatio = from.frame_size.join(" / ");
   [layer.width, layer.height] = [video.columns, video.rows];
-  t = 0; b = nBudgets - 1; chosen = only = cursor = null;
+  t = Math.min(Math.max(Math.round((moment.seconds || 0) * video.rate), 0), images.length - 1);
+  const named = from.budgets.findIndex(one => one.name === moment.budget);
+  b = named < 0 ? nBudgets - 1 : named;
+  chosen = only = cursor = other = null;
+  $("video").value = String(k);
+  [...$("cards").children].forEach((card, j) => card.setAttribute("aria-pressed", j === k));
+  $("cards").scrollLeft = $("cards").children[k].offsetLeft - $("cards").offsetLeft;
+  listOthers();
   $("frame").max = images.length - 1;
   $("budget").max = nBudgets - 1;
   $("budget").disabled = nBudgets < 2;
@@ -234,6 +254,7 @@ async function openVideo(k) {
   $("region").setAttribute("aria-label", whole ? "Place" : "Region");
   if (!whole) drawMoments();
   show();
+  if (moment.seconds === undefined && !matchMedia("(prefers-reduced-motion: reduce)").matches) toggle();
 }
 async function unpackedAll(from, names) {
   return Object.fromEntries(await Promise.all(names.map(async name => [name, await unpacked(from[name])])));
@@ -343,8 +364,8 @@ function colourer(ids) {  // from a place to its colour, 0 for none
   return (place, row, column) => (isMarked(labelAt(ids[place], b), column, row) ? marks : table)[ids[place]];
 }
 
-function paint() {
-  const {rows, columns} = video, ids = frameIds(), outlines = $("outlines").checked, colourAt = colourer(ids);
+function paintLabels(pen, layer) {
+  const {canvas} = pen, {rows, columns} = video, ids = frameIds(), outlines = $("outlines").checked, colourAt = colourer(ids);
   const parts = video.whole ? ids.map(number => labelAt(number, b)) : ids;
   const image = new ImageData(columns, rows), pixels = new Uint32Array(image.data.buffer);
   for (let row = 0, i = 0; row < rows; row++) {
@@ -361,6 +382,11 @@ function paint() {
   pen.imageSmoothingEnabled = false;
   pen.drawImage(layer, 0, 0, canvas.width, canvas.height);
   pen.globalAlpha = 1;
+}
+function paint() {
+  const {rows, columns} = video, ids = frameIds();
+  paintLabels(pen, layer);
+  if (other) asOther(() => paintLabels(otherPen, otherLayer));
   if (chosen !== null) paintBorder(chosenPart(ids), rows, columns);
   if (chosen !== null && video.whole) paintCross((chosen % columns + .5) * canvas.width / columns, (Math.floor(chosen / columns) + .5) * canvas.height / rows);
   if (cursor && keyed && document.activeElement === canvas) paintCross(cursor.x, cursor.y);
@@ -393,19 +419,172 @@ function paintCross(x, y) {
   }
 }
 
-function show() {
+const EVERY = 4;  // frames for which, while the video plays, what stands around the picture is drawn once
+function show(whole = true) {
   if (!video) return;
   const {name, ledger} = video.budgets[b];
   $("frame").value = t;
   $("frame").setAttribute("aria-valuetext", `frame ${video.numbers[t]} of ${video.n_frames}`);
-  $("frame-text").textContent = `${video.numbers[t]} / ${video.n_frames}`;
+  $("frame-text").textContent = `${video.numbers[t]} / ${video.n_frames} · ${momentSeconds()} s`;
   $("budget").value = b;
   $("budget").setAttribute("aria-valuetext", `${name}, ${short(ledger.spent_s)} seconds spent`);
   $("budget-text").textContent = `${short(ledger.spent_s)} s spent`;
   [...$("budget-ticks").children].forEach((tick, j) => tick.setAttribute("aria-pressed", j === b));
   canvas.setAttribute("aria-label", `Frame ${video.numbers[t]}, ${VIEWS[view]} at ${name}`);
-  paint(); showLegend(); showLedger();
+  $("canvas-name").textContent = `${name}, ${video.folder}`;
+  paint();
+  if (!whole && t % EVERY) return;
+  showLegend();
+  if (other) $("difference").textContent = `${percent(difference())} % of the pixels of this frame have another class.`;
+  if (whole) { showSummary(); showLedger(); }
+  if (!timer) keepMoment();
+  chart("unsure", drawUnsure);
   if (video.whole) { showPlace(); drawKeys(); } else showRegion();
+}
+
+// ---- another budget or run beside it
+
+function asOther(act) {  // the other video at its budget, in place of the one that is shown
+  const kept = [video, b, view];
+  [video, b] = [other.video, other.budget];
+  if (video.whole && !VIEWS_OF_FRAMES.includes(view)) view = "labels";
+  try { return act(); } finally { [video, b, view] = kept; }
+}
+const labelsNow = () => Uint8Array.from(frameIds(), region => labelAt(region, b));
+function difference() {  // share of places of the frame that have a class of another name
+  const {rows, columns, classes: {names}} = video, mine = labelsNow(), theirs = asOther(labelsNow);
+  const {rows: high, columns: wide, classes: {names: theirNames}} = other.video;
+  let differ = 0;
+  for (let row = 0, i = 0; row < rows; row++) {
+    const start = Math.floor((row + .5) * high / rows) * wide;
+    for (let column = 0; column < columns; column++, i++) {
+      if (names[mine[i]] !== theirNames[theirs[start + Math.floor((column + .5) * wide / columns)]]) differ++;
+    }
+  }
+  return differ / (rows * columns);
+}
+function listOthers() {  // budgets of this run, and of runs with the same frames
+  const pairs = [["", "nothing"]];
+  data.videos.forEach((one, k) => {
+    if (one.n_frames !== video.n_frames || String(one.size) !== String(video.size) || one.numbers.length !== video.numbers.length) return;
+    one.budgets.forEach(({name}, j) => pairs.push([`${k} ${j}`, k === video.number ? name : `${name}, ${one.folder}`]));
+  });
+  options($("other"), pairs, "");
+  $("other-label").hidden = pairs.length < 3;
+  showOther();
+}
+async function chooseOther() {
+  const [k, j] = $("other").value.split(" ").map(Number);
+  other = $("other").value === "" ? null : {video: await loaded(k), budget: j};
+  showOther();
+  show();
+}
+function showOther() {
+  $("screens").classList.toggle("two", other !== null);
+  for (const id of ["other-stage", "canvas-name", "difference"]) $(id).hidden = other === null;
+  if (!other) return;
+  [otherCanvas.width, otherCanvas.height] = other.video.frame_size;
+  [otherLayer.width, otherLayer.height] = [other.video.columns, other.video.rows];
+  $("other-name").textContent = `${other.video.budgets[other.budget].name}, ${other.video.folder}`;
+}
+
+// ---- a moment: its link, its picture
+
+const momentSeconds = () => (t / video.rate).toFixed(2);
+let opened = false;
+function keepMoment() {  // once somebody has chosen a moment, the address names it
+  if (!opened) { opened = true; return; }
+  const place = `#t=${momentSeconds()}&video=${video.number}&budget=${encodeURIComponent(video.budgets[b].name)}`;
+  if (location.hash !== place) history.replaceState(null, "", place);
+}
+function momentOf(hash) {
+  const words = new URLSearchParams(hash.slice(1)), seconds = Number.parseFloat(words.get("t"));
+  if (!Number.isFinite(seconds)) return null;
+  const k = Number(words.get("video") || 0);
+  return {seconds, budget: words.get("budget"), video: Number.isInteger(k) && data.videos[k] ? k : 0};
+}
+function savePicture() {
+  const whole = document.createElement("canvas"), [width, height] = [canvas.width, canvas.height];
+  [whole.width, whole.height] = [other ? 2 * width + 8 : width, height];
+  const ink = whole.getContext("2d");
+  ink.drawImage(canvas, 0, 0);
+  if (other) ink.drawImage(otherCanvas, width + 8, 0, width, height);
+  const download = `${video.name}-${video.numbers[t]}-${video.budgets[b].name}.png`.replace(/[^\w.%-]+/g, "_");
+  h("a", {href: whole.toDataURL("image/png"), download}).click();
+}
+async function copyLink() {
+  pause();
+  show();
+  try { await navigator.clipboard.writeText(location.href); $("link").textContent = "Link copied"; }
+  catch { $("link").textContent = "The address bar has the link"; }
+  setTimeout(() => { $("link").textContent = "Copy link to this moment"; }, 2500);
+}
+
+// ---- what was promised, spent and found; where it was unsure
+
+const FOUND = .001;  // share of the pixels that a class must have to be listed, as on the terminal
+function showSummary() {
+  const {name, ledger} = video.budgets[b], shares = Object.entries(ledger.class_shares || {})
+    .filter(([, share]) => share > FOUND).sort((x, y) => y[1] - x[1]);
+  const late = ledger.overrun_s > 0, most = Math.max(...shares.map(([, share]) => share), 1e-9);
+  fill($("summary"), h("h3", {}, `Budget ${name}`),
+    h("h4", {}, "Promised"),
+    h("p", {class: "said"}, ledger.expected?.words || "No accuracy was promised for this run."),
+    h("h4", {}, "Spent"),
+    h("p", {class: "said"}, `${short(ledger.spent_s)} s of ${ledger.budget_s === null ? "no bound" : `${short(ledger.budget_s)} s`}`,
+      late ? h("span", {class: "late"}, `, ${milli(ledger.overrun_s)} late`) : ledger.budget_s === null ? "." : ", in time."),
+    ledger.prior_only ? h("p", {class: "late"}, "Nothing was predicted: every pixel has the most frequent class.") : null,
+    shares.length ? h("h4", {}, "Classes found") : null,
+    shares.map(([one, share]) => h("div", {class: "share"},
+      h("span", {}, chip(classColour(video.classes.names.indexOf(one))), one),
+      h("span", {class: "bar"}, h("i", {style: `width:${100 * share / most}%;background:${css(classColour(video.classes.names.indexOf(one)))}`})),
+      h("span", {}, `${percent(share)} %`))));
+}
+
+function meanConfidence() {  // of every frame shown, null where nothing is known
+  if (video.means[b]) return video.means[b];
+  const size = video.rows * video.columns;
+  video.means[b] = video.images.map((_, k) => {
+    let total = 0, known = 0;
+    if (video.whole) {
+      const [high, wide] = video.cells, cells = high * wide, start = (b * video.images.length + k) * cells;
+      for (const sure of video.sure.subarray(start, start + cells)) total += sure / 255;
+      known = cells;
+    } else {
+      for (const region of video.ids.subarray(k * size, (k + 1) * size)) {
+        const sure = confidenceAt(region, b);
+        if (sure !== null) { total += sure; known++; }
+      }
+    }
+    return known ? total / known : null;
+  });
+  return video.means[b];
+}
+function drawUnsure(width) {
+  const means = meanConfidence(), known = means.map((sure, k) => [sure, k]).filter(([sure]) => sure !== null);
+  const least = [], away = Math.max(Math.floor(means.length / 12), 1);  // frames beside each other are unsure together
+  for (const one of [...known].sort((p, q) => p[0] - q[0])) {
+    if (least.length < 5 && least.every(([, k]) => Math.abs(k - one[1]) >= away)) least.push(one);
+  }
+  fill($("least"), least.length ? h("span", {}, "Least sure:") : null, least.map(([sure, k]) =>
+    h("button", {type: "button", "aria-current": k === t, onclick: () => { pause(); setFrame(k); }}, `frame ${video.numbers[k]}`, h("small", {}, `${percent(sure, 0)} %`))));
+  if (!known.length) return h("p", {class: "help"}, "Confidence is not in the files for this budget.");
+  const left = 54, right = width - 10, top = 8, bottom = 96, n = means.length;
+  const low = Math.min(...known.map(([sure]) => sure)), high = Math.max(...known.map(([sure]) => sure)), pad = Math.max((high - low) * .1, .01);
+  const x = k => n > 1 ? left + k / (n - 1) * (right - left) : (left + right) / 2;
+  const y = sure => bottom - (sure - low + pad) / (high - low + 2 * pad) * (bottom - top);
+  const svg = figure(width, bottom + 24, "Mean confidence of every frame");
+  leftAxis(svg, ticksOf(low - pad, high + pad, 3), y, left, right, sure => `${percent(sure, high - low < .05 ? 1 : 0)} %`);
+  for (const tick of ticksOf(0, n - 1, 6).filter(Number.isInteger)) svg.append(s("text", {x: x(tick), y: bottom + 17, "text-anchor": "middle"}, String(video.numbers[tick])));
+  svg.append(s("polyline", {points: known.map(([sure, k]) => `${x(k)},${y(sure)}`).join(" "), fill: "none", stroke: "var(--accent)", "stroke-width": 2}));
+  for (const [sure, k] of least) svg.append(s("circle", {cx: x(k), cy: y(sure), r: 4, fill: "var(--focus)", "data-tip": `frame ${video.numbers[k]}: ${percent(sure)} %`}));
+  svg.append(s("line", {class: "limit", x1: x(t), x2: x(t), y1: top, y2: bottom}));
+  svg.addEventListener("click", event => {
+    const share = (event.clientX - svg.getBoundingClientRect().left - left) / (right - left);
+    pause();
+    setFrame(Math.min(Math.max(Math.round(share * (n - 1)), 0), n - 1));
+  });
+  return svg;
 }
 
 function showLegend() {
@@ -560,7 +739,6 @@ function showLedger() {
     milli(entry.planned_s), milli(entry.spent_s), h("div", {class: "bar meter"}, h("i", {style: `width:${100 * entry.spent_s / most}%`}))]));
   fill($("ledger"), h("p", {class: "help"}, `Budget ${name} (${ledger.scope}): ${short(ledger.spent_s)} s spent${over}. ` +
     (cores > 1 ? `${video.whole ? "Networks" : "Descriptors"} are seconds of work, which ${cores} cores shared.` : "")), h("div", {class: "scroll"}, table),
-    ledger.expected?.words ? h("p", {class: "help promise"}, ledger.expected.words) : [],
     (ledger.notes || []).map(note => h("p", {class: "help"}, `Note: ${note}`)));
 }
 
@@ -585,18 +763,23 @@ function choose(point) {
   chosen = point === null || video.whole ? place : frameIds()[place];
   show();
 }
-function pause() { clearInterval(timer); timer = null; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play"); }
+function pause() {
+  const was = timer;
+  clearInterval(timer); timer = null; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play");
+  if (was) show();
+}
 function toggle() {
   if (timer) { pause(); return; }
-  timer = setInterval(() => setFrame(t + 1), 1000 / Math.min(Math.max(video.rate, 1), 25));
+  timer = setInterval(() => { t = (t + 1) % video.images.length; show(false); }, 1000 / Math.min(Math.max(video.rate, 1), 25));
   $("play").textContent = "❚❚";
   $("play").setAttribute("aria-label", "Pause");
 }
 
 function pointAt(event) {  // the picture may be narrower than its place
   const box = canvas.getBoundingClientRect(), scale = Math.min(box.width / canvas.width, box.height / canvas.height);
-  const x = (event.clientX - box.left - (box.width - scale * canvas.width) / 2) / scale;
-  const y = (event.clientY - box.top - (box.height - scale * canvas.height) / 2) / scale;
+  // Whole pixels: a move knows fractions of them, and a click does not, so that they would name different places.
+  const x = (Math.floor(event.clientX) + .5 - box.left - (box.width - scale * canvas.width) / 2) / scale;
+  const y = (Math.floor(event.clientY) + .5 - box.top - (box.height - scale * canvas.height) / 2) / scale;
   return x >= 0 && y >= 0 && x < canvas.width && y < canvas.height ? {x, y} : null;
 }
 const tell = point => {
@@ -616,6 +799,11 @@ function startPlayer() {
   options($("video"), data.videos.map((one, k) => [String(k), titles.indexOf(one.name) === titles.lastIndexOf(one.name) ? one.name : `${one.name}, ${one.folder}`]), "0");
   $("video").hidden = data.videos.length < 2;
   $("video").addEventListener("change", () => openVideo(Number($("video").value)));
+  startGallery(titles);
+  $("other").addEventListener("change", chooseOther);
+  $("save").addEventListener("click", savePicture);
+  $("link").addEventListener("click", copyLink);
+  addEventListener("hashchange", () => { const moment = momentOf(location.hash); if (moment) openVideo(moment.video, moment); });
   $("play").addEventListener("click", toggle);
   $("frame").addEventListener("input", () => { pause(); setFrame(Number($("frame").value)); });
   $("budget").addEventListener("input", () => setBudget(Number($("budget").value)));
@@ -651,7 +839,23 @@ function startPlayer() {
     $("player-about").textContent = "This browser is too old for the player; one from 2023 or later shows it.";
     return;
   }
-  openVideo(0);
+  const moment = momentOf(location.hash);
+  openVideo(moment ? moment.video : 0, moment || {});
+}
+
+function startGallery(titles) {
+  $("gallery").hidden = data.videos.length < 2;
+  fill($("cards"), data.videos.map((one, k) => {
+    const {name, ledger} = one.budgets[one.budgets.length - 1];
+    return h("button", {type: "button", "aria-pressed": false, onclick: () => { openVideo(k); $("player").scrollIntoView(); }},
+      h("img", {src: one.thumbnail, alt: ""}),
+      h("div", {}, h("strong", {}, titles.indexOf(one.name) === titles.lastIndexOf(one.name) ? one.name : `${one.name}, ${one.folder}`),
+        `${one.n_frames} frames, ${short(ledger.spent_s)} s of ${name}`, h("br"), promised(ledger.expected)));
+  }));
+}
+function promised(expected) {  // in a few words
+  if (!expected || expected.accuracy === null) return "no promise";
+  return expected.in_domain === false ? `under ${percent(expected.high, 0)} % right` : `about ${percent(expected.accuracy, 0)} % right`;
 }
 
 // ---- results ---------------------------------------------------------------------------------------------------

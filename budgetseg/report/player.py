@@ -1,25 +1,26 @@
 """Data of a labelled video for the player of the page: frames, and what is known of them at every budget."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
+from budgetseg.app.export.pictures import overlay_of, restored
 from budgetseg.app.export.run import FinishedRun
-from budgetseg.app.overlay import OVERLAY, overlay_size, run_legend
 from budgetseg.app.spaces import FRAMES
-from budgetseg.errors import UsageError
 from budgetseg.report.areas import areas_of
-from budgetseg.report.arrays import picture
 from budgetseg.report.regions import regions_of
-from budgetseg.types import Float32, UInt8
-from budgetseg.video import VideoSource, open_video, read_index_png
+from budgetseg.types import UInt8
+from budgetseg.video import blend, read_index_png
+from budgetseg.video.data_url import photo_url
+from budgetseg.video.read import fitted
 
-__all__ = ["mean_outside", "player_of"]
+__all__ = ["player_of"]
 
 Size = tuple[int, int]
+
+THUMBNAIL = 240  # pixels of a row in the gallery, which shows pictures about so wide
 
 
 def player_of(
@@ -33,6 +34,7 @@ def player_of(
     size = video.height, video.width
     if video.width > width:
         size = max(1, round(video.height * width / video.width)), width
+    frames, thumbnail = _pictures(run, numbers, size, advance)
     parts = areas_of if trace.space == FRAMES else regions_of
     return {
         "name": video.name,
@@ -41,79 +43,37 @@ def player_of(
         "n_frames": video.n_frames,
         "size": [video.width, video.height],
         "numbers": numbers,
-        "rate": _overlay(run, run.budgets[-1]).rate / step,
+        "rate": overlay_of(run, run.budgets[-1]).rate / step,
         "model": trace.model.name,
         "settings": dict(trace.settings),
         "classes": {"names": run.classes.names, "colours": run.classes.colours.tolist()},
         "descriptors": run.descriptors,
         "budgets": [{"name": name, "ledger": run.ledger(name)} for name in run.budgets],
-        "frames": _frames(run, numbers, size, advance),
+        "frames": frames,
+        "thumbnail": thumbnail,
         "frame_size": [size[1], size[0]],
         **parts(run, numbers, size),
     }
 
 
-def _frames(run: FinishedRun, numbers: Sequence[int], size: Size, advance: Callable[[int], None]) -> list[str]:
-    """Pictures of frames, restored from the overlays of the smallest and the largest budget by removing the tint."""
-    budgets = list(dict.fromkeys([run.budgets[0], run.budgets[-1]]))
-    files = [run.label_files(name) for name in budgets]
-    wanted = set(numbers)
+def _pictures(
+    run: FinishedRun, numbers: Sequence[int], size: Size, advance: Callable[[int], None]
+) -> tuple[list[str], str]:
+    """Pictures of frames, restored from the overlays, and a small one with labels of the frame in the middle."""
     pictures = []
-    overlays = [_overlay(run, name) for name in budgets]
-    legends = [_covered(run, name) for name in budgets]
-    for number, frames in enumerate(zip(*overlays, strict=False)):
-        if number not in wanted:
-            continue
-        untinted = [
-            _untinted(frame.pixels, label_files[number], run) for frame, label_files in zip(frames, files, strict=True)
-        ]
-        whole = mean_outside(untinted, legends)
-        small = cv2.resize(whole.astype(np.uint8), size[::-1], interpolation=cv2.INTER_AREA)
-        pictures.append(picture(np.asarray(small, np.uint8)))
+    thumbnail = ""
+    middle = numbers[len(numbers) // 2]
+    for number, frame in zip(numbers, restored(run, numbers), strict=False):
+        if number == middle:
+            thumbnail = _thumbnail(run, frame, number)
+        pictures.append(photo_url(fitted(frame, size[::-1])))
         advance(1)
-    return pictures
+    return pictures, thumbnail
 
 
-def _overlay(run: FinishedRun, budget: str) -> VideoSource:
-    """The overlay at a budget; UsageError if the run wrote none."""
-    path = run.place(budget) / OVERLAY
-    if not path.is_file():
-        raise UsageError(f"there is no '{path}', which the page takes its pictures from; label without --no-overlay")
-    return open_video(path)
-
-
-def _covered(run: FinishedRun, budget: str) -> tuple[slice, slice]:
-    """Rows and columns of the overlay at a budget that its legend covers; none for a run of the first version."""
-    video = run.trace.video
-    shares = run.ledger(budget).get("class_shares", {})
-    legend = run_legend(run.classes, shares, overlay_size((video.width, video.height), video.n_frames))
-    if legend is None:
-        return slice(0), slice(0)
-    height, width = legend.pixels.shape[:2]
-    return slice(legend.top, legend.top + height), slice(legend.left, legend.left + width)
-
-
-def mean_outside(frames: Sequence[Float32], covered: Sequence[tuple[slice, slice]], unknown: float = 64.0) -> Float32:
-    """The mean of frames (H, W, 3), each without the rows and columns that are covered in it.
-
-    What is covered in all of them has the value `unknown`: a dark grey, on which colours are still told apart.
-    """
-    total = np.zeros_like(frames[0])
-    n_seen = np.zeros((*frames[0].shape[:2], 1), np.float32)
-    for frame, place in zip(frames, covered, strict=True):
-        is_seen = np.ones_like(n_seen)
-        is_seen[place] = 0
-        total += frame * is_seen
-        n_seen += is_seen
-    return np.asarray(np.where(n_seen > 0, total / np.maximum(n_seen, 1), unknown), np.float32)
-
-
-def _untinted(overlay: UInt8, labels: Path, run: FinishedRun) -> Float32:
-    """The frame (H, W, 3) under an overlay, which is half frame and half label colours."""
-    video = run.trace.video
-    width, height = overlay_size((video.width, video.height), video.n_frames)
-    shown = overlay[:height, :width].astype(np.float32)  # an overlay may be a row or a column larger
-    found = cv2.resize(read_index_png(labels), (width, height), interpolation=cv2.INTER_NEAREST)
-    colours = np.zeros((256, 3), np.float32)
-    colours[: len(run.classes)] = run.classes.colours
-    return np.asarray((2 * shown - colours[found]).clip(0, 255))
+def _thumbnail(run: FinishedRun, frame: UInt8, number: int) -> str:
+    """A frame with its labels at the largest budget, in few pixels."""
+    height, width = frame.shape[:2]
+    size = min(width, THUMBNAIL), max(1, height * min(width, THUMBNAIL) // width)
+    labels = cv2.resize(read_index_png(run.label_files(run.budgets[-1])[number]), size, interpolation=cv2.INTER_NEAREST)
+    return photo_url(blend(fitted(frame, size), np.asarray(labels, np.uint8), run.classes.colours))

@@ -4,10 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from budgetseg.errors import UsageError
 from budgetseg.timing.clock import Clock
 from budgetseg.timing.prices import Prices
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Account", "Entry", "Ledger"]
 
@@ -126,6 +130,16 @@ class Ledger:
         values = {**asdict(self), "overrun_s": self.overrun_s}
         del values["counted"]
         return values
+
+    def to_pandas(self) -> "DataFrame":
+        """A table with a row for each stage and source: kind, planned_s, spent_s, count; UsageError without pandas."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise UsageError("pandas is not installed; pip install 'budgetseg[notebook]'") from None
+        kinds = {"stage": self.stages, "source": self.sources}
+        rows = [{"name": name, "kind": kind, **asdict(own)} for kind, of in kinds.items() for name, own in of.items()]
+        return DataFrame(rows, columns=["name", "kind", "planned_s", "spent_s", "count"]).set_index("name")
 
 
 def _counted(text: str, n_frames: int) -> str:

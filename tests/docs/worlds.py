@@ -62,7 +62,9 @@ def _network(folder: Path) -> Names:
 
 
 def _exported(folder: Path) -> Names:
-    export(label_street(folder), "coco", folder / "coco")
+    run = label_street(folder)
+    for form in ("coco", "zarr"):
+        export(run, form, folder / form)
     return {}
 
 
@@ -76,6 +78,7 @@ WORLDS: dict[str, Callable[[Path], Names]] = {
     "docs/many.md": _clips_and_model,
     "docs/live.md": _drive,
     "docs/networks.md": _network,
+    "docs/python.md": _drive,
 }
 
 

@@ -1,14 +1,27 @@
 """The page in a real browser: it shows what it should, by mouse and by keyboard, and asks nobody for anything."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
+import cv2
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from budgetseg.report import write_report
+from budgetseg.types import Classes
+from budgetseg.video import VideoSource
+from budgetseg.video.arrays import ArrayClip
+from budgetseg.video.core import Span
+from budgetseg.video.player import player_html
 from tests.report.worlds import BUDGETS, FRAMES_BUDGETS
+
+Motion = Literal["no-preference", "reduce"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
@@ -40,20 +53,23 @@ def by_frames(browser: Browser, frames_page: Path) -> Iterator[Page]:
     yield from opened(browser, frames_page)
 
 
-def opened(browser: Browser, page: Path) -> Iterator[Page]:
+def opened(browser: Browser, page: Path, moment: str = "", motion: Motion = "reduce") -> Iterator[Page]:
     """A page, opened from disk; at the end there must have been no complaint and no request."""
-    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion=motion, accept_downloads=True)
     complaints: list[str] = []
     requests: list[str] = []
     tab.on("console", lambda message: complaints.append(message.text))
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     tab.on("request", lambda request: requests.append(request.url))
-    tab.goto(page.as_uri())
+    tab.goto(page.as_uri() + moment)
     tab.wait_for_selector("#legend > *")
     yield tab
     assert complaints == []
-    assert {url for url in requests if not url.startswith("data:")} == {page.as_uri()}
+    assert {url.split("#")[0] for url in requests if not url.startswith("data:")} == {page.as_uri()}
     tab.close()
+
+
+moment_of = contextmanager(opened)
 
 
 def picture(tab: Page) -> str:
@@ -256,3 +272,144 @@ def test_every_control_has_a_name(shown: Page) -> None:
         !(one.getAttribute("aria-label") || one.innerText || (one.labels && one.labels.length))).map(one => one.id)"""
     )
     assert nameless == []
+
+
+def test_it_plays_when_it_is_opened_unless_motion_is_unwanted(browser: Browser, frames_page: Path) -> None:
+    with moment_of(browser, frames_page, motion="no-preference") as tab:
+        assert tab.get_attribute("#play", "aria-label") == "Pause"
+        expect(tab.locator("#frame")).not_to_have_value("0")
+        tab.fill("#budget", "0")
+        assert f"Budget {FRAMES_BUDGETS[0]}" in tab.inner_text("#summary")
+        tab.click("#play")
+        assert tab.get_attribute("#play", "aria-label") == "Play"
+    with moment_of(browser, frames_page) as tab:
+        assert tab.get_attribute("#play", "aria-label") == "Play"
+
+
+def test_the_summary_has_the_figures_of_the_ledger(by_frames: Page, frames_run: Path) -> None:
+    for k, name in enumerate(FRAMES_BUDGETS):
+        by_frames.fill("#budget", str(k))
+        ledger = json.loads((frames_run / name / "ledger.json").read_text())
+        text = by_frames.inner_text("#summary")
+        assert f"Budget {name}" in text
+        assert ("late" in text) == (ledger["overrun_s"] > 0)
+        found = {one: share for one, share in ledger["class_shares"].items() if share > 0.001}
+        shown = by_frames.locator("#summary .share").all_inner_texts()
+        assert [line.split("\n")[0].strip() for line in shown] == sorted(found, key=lambda one: -found[one])
+        assert shown[0].split()[-2] == f"{100 * max(found.values()):.1f}"
+
+
+def test_two_budgets_stand_side_by_side(by_frames: Page) -> None:
+    assert not by_frames.is_visible("#other-canvas")
+    by_frames.select_option("#other", label=FRAMES_BUDGETS[0])
+    expect(by_frames.locator("#other-canvas")).to_be_visible()
+    shown = "document.getElementById('other-canvas').toDataURL()"
+    assert by_frames.evaluate(shown) != picture(by_frames)
+    assert float(by_frames.inner_text("#difference").split()[0]) > 0
+    by_frames.select_option("#other", label=FRAMES_BUDGETS[-1])
+    expect(by_frames.locator("#difference")).to_have_text("0.0 % of the pixels of this frame have another class.")
+    assert by_frames.evaluate(shown) == picture(by_frames)
+    by_frames.set_viewport_size({"width": 360, "height": 800})
+    by_frames.wait_for_timeout(100)
+    assert by_frames.evaluate("document.documentElement.scrollWidth") <= 360
+    by_frames.select_option("#other", label="nothing")
+    expect(by_frames.locator("#other-canvas")).to_be_hidden()
+
+
+def test_a_link_leads_to_its_moment(browser: Browser, frames_page: Path) -> None:
+    with moment_of(browser, frames_page) as tab:
+        tab.fill("#frame", "9")
+        tab.fill("#budget", "1")
+        place: str = tab.evaluate("location.hash")
+        shown = picture(tab)
+    assert place.startswith("#t=")
+    with moment_of(browser, frames_page, place, "no-preference") as tab:
+        assert tab.input_value("#frame") == "9"
+        assert tab.input_value("#budget") == "1"
+        assert tab.get_attribute("#play", "aria-label") == "Play"
+        assert picture(tab) == shown
+    for wrong in ("#t=1e9", "#t=-4&video=77&budget=none", "#t=soon", "#nowhere"):
+        with moment_of(browser, frames_page, wrong) as tab:
+            assert tab.input_value("#budget") == str(len(FRAMES_BUDGETS) - 1)
+
+
+def test_the_picture_can_be_saved(by_frames: Page, tmp_path: Path) -> None:
+    by_frames.fill("#frame", "3")
+    with by_frames.expect_download() as download:
+        by_frames.click("#save")
+    assert download.value.suggested_filename == "street-3-inf.png"
+    download.value.save_as(tmp_path / "saved.png")
+    saved = cv2.imread(str(tmp_path / "saved.png"))
+    assert saved is not None
+    assert list(saved.shape[1::-1]) == by_frames.evaluate(
+        "(({width, height}) => [width, height])(document.getElementById('canvas'))"
+    )
+
+
+def test_the_least_confident_frame_is_one_click_away(by_frames: Page) -> None:
+    first = by_frames.locator("#least button").first
+    number = first.inner_text().split()[1]
+    first.click()
+    assert by_frames.input_value("#frame") == number
+    assert by_frames.locator("#least button[aria-current=true]").count() == 1
+    sure = [float(text.split()[2]) for text in by_frames.locator("#least button").all_inner_texts()]
+    assert sure == sorted(sure)
+
+
+@pytest.mark.parametrize("which", ["shown", "by_frames"])
+def test_panel_and_tooltip_agree(which: str, request: pytest.FixtureRequest) -> None:
+    tab: Page = request.getfixturevalue(which)
+    n_budgets = len(BUDGETS)
+    for k in range(25):
+        tab.fill("#budget", str(k % n_budgets))
+        tab.fill("#frame", str(k % 7))
+        place = (k * 0.618) % 1 * 0.96 + 0.02, (k * 0.414) % 1 * 0.96 + 0.02
+        click_at(tab.locator("#canvas"), *place)
+        label, *others = tab.inner_text("#tip").splitlines()
+        assert tab.inner_text("#region h3") == label
+        if others and others[-1].startswith("confidence"):
+            assert others[-1].removeprefix("confidence ") in tab.inner_text("#region")
+
+
+def test_several_videos_have_a_gallery(browser: Browser, frames_run: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(frames_run, tmp_path / name, ignore=shutil.ignore_patterns("*.html"))
+    write_report(tmp_path, tmp_path / "page.html")
+    with moment_of(browser, tmp_path / "page.html") as tab:
+        cards = tab.locator("#cards button")
+        assert cards.count() == 2
+        assert cards.nth(0).get_attribute("aria-pressed") == "true"
+        cards.nth(1).click()
+        expect(cards.nth(1)).to_have_attribute("aria-pressed", "true")
+        assert tab.input_value("#video") == "1"
+        tab.select_option("#other", label=f"{FRAMES_BUDGETS[-1]}, one")
+        expect(tab.locator("#difference")).to_contain_text("0.0 %")
+
+
+def test_one_video_has_no_gallery(by_frames: Page) -> None:
+    assert not by_frames.is_visible("#gallery")
+
+
+def test_the_player_of_a_notebook_plays_and_has_a_slider_for_the_budget(browser: Browser, tmp_path: Path) -> None:
+    labels = [np.full((5, 24, 40), k, np.uint8) for k in range(2)]
+    source = VideoSource(ArrayClip(np.zeros((5, 24, 40, 3), np.uint8)), Span(), (40, 24))
+    page = tmp_path / "player.html"
+    page.write_text(player_html(source, labels, ["1 s", "2 s"], Classes.of(["road", "sky"])))
+    tab = browser.new_page()
+    complaints: list[str] = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto(page.as_uri())
+    player = tab.frame_locator("iframe")
+    expect(player.locator("#play")).to_have_text("Pause")
+    expect(player.locator("#at")).not_to_have_value("0")
+    player.locator("#play").click()
+    expect(player.locator("#play")).to_have_text("Play")
+    expect(player.locator("#name")).to_have_text("2 s")
+    before = player.locator("#labels").get_attribute("src")
+    player.locator("#budget").fill("0")
+    expect(player.locator("#name")).to_have_text("1 s")
+    assert player.locator("#labels").get_attribute("src") != before
+    assert player.locator("#key").inner_text().split() == ["road", "sky"]
+    assert complaints == []
+    tab.close()

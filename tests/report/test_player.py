@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from budgetseg.app.export.run import read_run
 from budgetseg.app.state import read_state
-from budgetseg.report.player import mean_outside, player_of
+from budgetseg.report.player import player_of
 from budgetseg.report.regions import UNKNOWN
 from budgetseg.video import open_video, read_label_pngs
 from budgetseg.video.png import decode_image
@@ -32,17 +32,6 @@ def unpacked(stored: dict[str, Any]) -> NDArray[Any]:
 @pytest.fixture(scope="module")
 def player(street_run: Path) -> dict[str, Any]:
     return player_of(read_run(street_run), 60, 480)
-
-
-def test_legends_of_overlays_are_not_in_the_frames() -> None:
-    frames = [np.full((4, 6, 3), value, np.float32) for value in (100, 120)]
-    covered = [(slice(2, 4), slice(0, 3)), (slice(3, 4), slice(0, 5))]
-    whole = mean_outside(frames, covered, unknown=7)
-    assert (whole[:2] == 110).all()
-    assert (whole[2, :3] == 120).all()
-    assert (whole[3, :3] == 7).all()
-    assert (whole[3, 3:5] == 100).all()
-    assert (whole[:, 5] == 110).all()
 
 
 def test_regions_have_at_every_budget_the_labels_of_the_pictures(player: dict[str, Any], street_run: Path) -> None:

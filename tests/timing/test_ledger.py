@@ -185,3 +185,13 @@ def test_counts_of_windows_add_up_to_one_note() -> None:
     second.note("networks were cut off")
     assert first.plus(second).notes == ["networks were cut off", "no time for 5 frames"]
     assert "counted" not in first.as_dict()
+
+
+def test_pandas_gets_a_row_for_each_stage_and_source() -> None:
+    pytest.importorskip("pandas")
+    table = some_ledger().to_pandas()
+    assert table.to_dict("index") == {
+        "decode": {"kind": "stage", "planned_s": 0.4, "spent_s": 0.5, "count": 1},
+        "hog": {"kind": "source", "planned_s": 0.1, "spent_s": 0.2, "count": 1},
+    }
+    assert list(Ledger(None).to_pandas().columns) == ["kind", "planned_s", "spent_s", "count"]
