@@ -279,7 +279,9 @@ def test_a_state_that_is_not_that_of_the_trace_is_refused(written: Carry, street
     longer = write_street(tmp_path / "longer.mp4", n_frames=N_FRAMES + 3)
     written(longer, output=tmp_path / "other")
     shutil.copy(tmp_path / "other" / "state.npz", tmp_path / "out" / "state.npz")
-    with pytest.raises(UsageError, match=r"^the state in '.*out' does not fit its trace \(other supervoxels\); label the video again$"):
+    with pytest.raises(
+        UsageError, match=r"^the state in '.*out' does not fit its trace \(other supervoxels\); label the video again$"
+    ):
         written(street, resume=tmp_path / "out")
 
 
