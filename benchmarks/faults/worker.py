@@ -12,6 +12,7 @@ from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,12 @@ __all__ = ["KINDS", "attempt", "main"]
 Try = Callable[[Path, np.random.Generator], str]
 
 
-def _label(work: Path, video: Path, space: str = "frames", overlay: bool = False, **options: Path) -> str:
+def _label(work: Path, video: Path, space: str = "frames", overlay: bool = False, **options: Any) -> str:
     """Label a video, and check that what is written is whole."""
     out = work / "out"
     wanted = Wanted(overlay=overlay)
     request = None if "replay" in options else Request((Budget(0.3),))
-    order = Order([video], request, output=out, wanted=wanted, space=space, **options)  # type: ignore[arg-type]
+    order = Order([video], request, output=out, wanted=wanted, space=space, **options)
     (written,) = Job(_model(space)).run(order, order.tasks())
     n_labels = len(list_images(out / "labels"))
     ledger = written.ledgers[0]
@@ -164,7 +165,8 @@ def _run(space: str, name: str, change: Callable[[Path, np.random.Generator], No
         if verb == "report":
             write_report(folder, work / "page.html")
             return "read"
-        return _label(work, _clips()[0], space, **{verb: folder})
+        earlier: dict[str, Any] = {verb: folder}
+        return _label(work, _clips()[0], space, **earlier)
 
     return attempt_run
 
