@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Lock, Timer
@@ -86,7 +86,7 @@ class Worker:
             found = json.loads(line)
             return Outcome(case, found["end"], found["what"])
         code = process.wait()
-        self._process = None
+        self.close()
         return Outcome(case, "hang" if was_killed else "crash", f"exit status {code}")
 
     def close(self) -> None:
@@ -96,7 +96,9 @@ class Worker:
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
-                    stream.close()
+                    with suppress(BrokenPipeError):
+                        stream.close()
+            self._process = None
 
     def _begin(self) -> "subprocess.Popen[str]":
         words = [sys.executable, *WORKER]

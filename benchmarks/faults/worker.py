@@ -12,6 +12,7 @@ from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,12 @@ __all__ = ["KINDS", "attempt", "main"]
 Try = Callable[[Path, np.random.Generator], str]
 
 
-def _label(work: Path, video: Path, space: str = "frames", **options: Path) -> str:
+def _label(work: Path, video: Path, space: str = "frames", overlay: bool = False, **options: Any) -> str:
     """Label a video, and check that what is written is whole."""
     out = work / "out"
-    wanted = Wanted(overlay=False)
+    wanted = Wanted(overlay=overlay)
     request = None if "replay" in options else Request((Budget(0.3),))
-    order = Order([video], request, output=out, wanted=wanted, space=space, **options)  # type: ignore[arg-type]
+    order = Order([video], request, output=out, wanted=wanted, space=space, **options)
     written = Labeller(_model(space)).run(order, order.task())
     n_labels = len(list_images(out / "labels"))
     ledger = written.ledgers[0]
@@ -57,7 +58,7 @@ def _model(space: str) -> LoadedModel:
 def _sound(space: str) -> Path:
     """A sound run of a space, made once."""
     folder = Path(os.environ["FAULTS_WORK"]) / f"sound-{space}-{os.getpid()}"
-    _label(folder, _clips()[0], space)
+    _label(folder, _clips()[0], space, overlay=True)
     return folder / "out"
 
 
@@ -140,9 +141,16 @@ def _card(work: Path, rng: np.random.Generator) -> str:
     source = next(find_model("camvid").glob("networks/dcnn.onnx"))
     path = work / "net.onnx"
     content = source.read_bytes()
-    path.write_bytes(damaged(content, rng) if rng.random() < 0.5 else content)
+    is_card = bool(rng.random() < 0.5)
+    path.write_bytes(content if is_card else damaged(content, rng))
     text = 'size = [96, 64]\nmean = [0.5, 0.4, 0.3]\noutput = "scores"\nclasses = 11\nlongest = 96\n'
-    (work / "net.toml").write_bytes(damaged(text.encode(), rng))
+    if is_card:
+        key = str(rng.choice(text.split("\n")[:-1])).split(" = ")[0]
+        values = ["-1", "0", "[1e9, 1e9]", "[1000000, 1000000]", '"../x"', "true", "[[[]]]", "nan", "3"]
+        text = "\n".join(
+            f"{key} = {rng.choice(values)}" if line.startswith(f"{key} ") else line for line in text.splitlines()
+        )
+    (work / "net.toml").write_text(text)
     load(networks=[path], threads=1)
     return "read"
 
@@ -157,7 +165,8 @@ def _run(space: str, name: str, change: Callable[[Path, np.random.Generator], No
         if verb == "report":
             write_report(folder, work / "page.html")
             return "read"
-        return _label(work, _clips()[0], space, **{verb: folder})
+        earlier: dict[str, Any] = {verb: folder}
+        return _label(work, _clips()[0], space, **earlier)
 
     return attempt_run
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetseg.checked import check_array, read_arrays
+from budgetseg.checked import Limits, check_array, read_arrays
 from budgetseg.errors import UsageError
 from budgetseg.spaces.regions.evidence import WindowMemory
 from budgetseg.supervoxels.graph import BINS
@@ -135,9 +135,9 @@ def _check_graph(graph: Graph, ids: Int32) -> None:
     shape = ids.shape
     e = len(graph.edges)
     check_array(ids, np.int32, (None, None, None), 0, n - 1)
-    check_array(graph.sizes, np.int64, (n,), 1)
-    if not np.array_equal(np.bincount(ids.ravel(), minlength=n), graph.sizes):
-        raise ValueError("sizes are not those of the supervoxels")
+    check_array(graph.sizes, np.int64, (n,), 1, Limits.supervoxels)
+    if ids.min() != 0 or ids.max() != n - 1:
+        raise ValueError("ids are not those of the supervoxels")
     check_array(graph.edges, np.int32, (e, 2), 0, n - 1)
     check_array(graph.contact, np.int64, (e,), 1, 3 * ids.size)
     check_array(graph.bins, np.uint8, (e, 2), 0, len(BINS) - 1)

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from budgetseg.app.trace import TRACE, Trace, read_trace
-from budgetseg.checked import read_json
+from budgetseg.checked import number, read_json
 from budgetseg.errors import UsageError
 from budgetseg.types import Classes
 from budgetseg.video import list_images
 
 __all__ = ["FinishedRun", "find_runs", "folders_in", "read_run"]
 
-_DAMAGES = (OSError, ValueError, LookupError, TypeError)
+_DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError)
+_ROUNDING = 1e-6  # by which a share may be larger than 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,9 @@ class FinishedRun:
         path = self.place(budget) / "ledger.json"
         try:
             found: dict[str, Any] = read_json(path)
+            for name, share in found.get("class_shares", {}).items():
+                number(share, 0, 1 + _ROUNDING)
+                self.trace.model.classes.index(name)
         except _DAMAGES as error:
             raise UsageError(f"'{path}' cannot be read ({error}); label the video again") from None
         return found
