@@ -19,8 +19,9 @@ class FrameRoom:
 
     Attributes
     ----------
-    frame_bytes : for each pixel of a frame, while it is read, labelled and written; a picture of 4000×3000 took 40
-        (/usr/bin/time -v budgetseg label, less what a small one took)
+    frame_bytes : for each pixel of a frame, while it is read, labelled and written. Labelling one picture of 4000×3000
+        took 10 more than labelling a small one (peak memory of `budgetseg label`); the rest is for frames that are read
+        ahead, and is a guess
     """
 
     frame_bytes: int = 40
