@@ -1,4 +1,4 @@
-"""Read what strangers may have written: regular files only, of sizes within limits, values of known types and ranges.
+"""Read files that may come from anybody: regular files only, of sizes within limits, values of known types and ranges.
 
 Everything here raises ValueError, or OSError, with what is wrong. Whoever reads a file says which one, and what to do.
 """

@@ -263,24 +263,24 @@ def batch(
     time in which they neither label nor write: they start, get ready, look at videos, or wait for work.
     """
     from budgetseg.evaluation.bench_batch import Batch, bench_batch
-    from budgetseg.executors.registry import Crew
+    from budgetseg.executors.registry import ExecutorOptions
 
     (amount,) = parse_budgets(budget)
     if amount.is_share:
         raise UsageError(f"budget must be a time or 'inf'. Got '{budget}'; for example 10s")
-    crews = [
-        Crew(name, n, 1, address=address if name == "ray" else None)
+    settings = [
+        ExecutorOptions(name, n, 1, address=address if name == "ray" else None)
         for name in executor or ["processes"]
         for n in (jobs or [1, 2])
         if name != "local" or n == 1
     ]
-    for crew in crews:
-        _ = crew.name
+    for options in settings:
+        _ = options.name
     if data is not None and not (data / "suny").is_dir():
         raise UsageError(f"no suny/ in '{data}'; give the folder that holds it, or leave out --data")
     place = data or _usual_place("suny")
-    with progress("bench batch", len(crews), "jobs") as advance:
-        rows = bench_batch(place, Batch(videos, frames, amount.amount), crews, advance)
+    with progress("bench batch", len(settings), "jobs") as advance:
+        rows = bench_batch(place, Batch(videos, frames, amount.amount), settings, advance)
     _print("batch", rows, as_json)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from budgetseg.app.model import LoadedModel
     from budgetseg.app.videos import Found
     from budgetseg.app.worker import Setup
-    from budgetseg.executors.registry import Crew
+    from budgetseg.executors.registry import ExecutorOptions
 
 __all__ = ["find_job", "run_job"]
 
@@ -33,13 +33,13 @@ MOST_ROWS = 50
 """Videos that a table lists; the manifest lists all."""
 
 
-def find_job(order: "Order", shard: tuple[int, int] | None, crew: "Crew") -> "list[Found]":
+def find_job(order: "Order", shard: tuple[int, int] | None, options: "ExecutorOptions") -> "list[Found]":
     """The videos of a job, or of a part of it; an error where there are none, or where nothing can be written."""
     from budgetseg.app.videos import find_videos, part_of
     from budgetseg.files import check_writable
 
     order.check_many()
-    _ = crew.name
+    _ = options.name
     found = find_videos(order.videos)
     check_writable(order.folder)
     return found if shard is None else part_of(found, shard)
@@ -50,7 +50,7 @@ def run_job(
     found: "list[Found]",
     setup: "Setup",
     terms: "Terms",
-    crew: "Crew",
+    options: "ExecutorOptions",
     model: "LoadedModel",
     stopped: Callable[[], bool],
     as_json: bool,
@@ -61,7 +61,7 @@ def run_job(
     from budgetseg.executors.registry import open_executor
 
     setup = replace(setup, digest=model.digest)
-    with open_executor(crew, cores_for(None)) as executor, kept(setup, model, stopped), shown() as show:
+    with open_executor(options, cores_for(None)) as executor, kept(setup, model, stopped), shown() as show:
         # What has to be measured once on a machine is not in the budget; the first video that can be read shows it.
         any(looked.outlook for own in found[:READY] for looked in look_at(setup, order, [own.path]))
         clock = WallClock()

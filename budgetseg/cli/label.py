@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from budgetseg.app.labeller import Labeller, Order, Task, Written
     from budgetseg.app.model import LoadedModel
     from budgetseg.engine.request import Request
-    from budgetseg.executors.registry import Crew
+    from budgetseg.executors.registry import ExecutorOptions
     from budgetseg.video.core import Span
 
 __all__ = ["label"]
@@ -292,7 +292,7 @@ def label(
     compute_s = None if compute_budget is None else parse_seconds("compute-budget", compute_budget, "40h")
     terms = Terms(compute_s, overwrite)
     part = _part(shard)
-    crew = _crew(executor, jobs, cpus or threads, gpus, address)
+    options = _executor_options(executor, jobs, cpus or threads, gpus, address)
     request = _request(budget if terms.compute_s is None else budget or "inf", scope, seed, replay, why)
     wanted = Wanted(npz, why, not no_overlay, not no_png)
     order = Order(
@@ -308,28 +308,28 @@ def label(
         most_bytes=None if max_memory is None else parse_bytes(max_memory),
     )
     # All that can be refused is refused before the work.
-    task = None if order.is_job else _single(order, crew, terms, part)
-    found = find_job(order, part, crew) if order.is_job else []
+    task = None if order.is_job else _single(order, options, terms, part)
+    found = find_job(order, part, options) if order.is_job else []
     tell("getting ready")
     ready = REGIONS if space == AUTO and scope != "total" else order.wanted_space
     if model is None and not networks:
         networks = _networks_of(order)
     name = None if networks else model or _model_of(order)
     by = wanted_of(backend, precision, order.earlier)
-    loaded = load(name, crew.cpus, policy, select, ready, networks=networks, tell=say, wanted=by)
+    loaded = load(name, options.cpus, policy, select, ready, networks=networks, tell=say, wanted=by)
     if target_accuracy is not None:
         order = _aimed(order, loaded, target_accuracy)
     with ended_by_ctrl_c(STOPPING) as stopped:
         if task is not None:
             _run(Labeller(loaded, {"environment": environment()}, stopped, progress, tell), order, task, as_json)
         else:
-            setup = Setup(name, tuple(networks), crew.cpus, policy, select, ready, by)
+            setup = Setup(name, tuple(networks), options.cpus, policy, select, ready, by)
             run_job(
                 order,
                 found,
                 setup,
                 replace(terms, facts={"environment": environment()}),
-                crew,
+                options,
                 loaded,
                 stopped,
                 as_json,
@@ -366,13 +366,13 @@ def _say_prior(done: "Written") -> bool:
     return bool(priors)
 
 
-def _single(order: "Order", crew: "Crew", terms: "Terms", part: tuple[int, int] | None) -> "Task":
+def _single(order: "Order", options: "ExecutorOptions", terms: "Terms", part: tuple[int, int] | None) -> "Task":
     """The one video of an order; UsageError where options are for several."""
     given = {
-        "--jobs": crew.jobs,
-        "--executor": crew.executor != "auto",
-        "--address": crew.address,
-        "--gpus": crew.gpus,
+        "--jobs": options.jobs,
+        "--executor": options.executor != "auto",
+        "--address": options.address,
+        "--gpus": options.gpus,
         "--compute-budget": terms.compute_s,
         "--shard": part,
         "--overwrite": terms.overwrite,
@@ -383,13 +383,15 @@ def _single(order: "Order", crew: "Crew", terms: "Terms", part: tuple[int, int] 
     return order.task()
 
 
-def _crew(executor: str, jobs: int | None, cpus: int | None, gpus: float, address: str | None) -> "Crew":
+def _executor_options(
+    executor: str, jobs: int | None, cpus: int | None, gpus: float, address: str | None
+) -> "ExecutorOptions":
     """Who does the work; workers share the cores of this machine, and have one each elsewhere."""
-    from budgetseg.executors.registry import Crew
+    from budgetseg.executors.registry import ExecutorOptions
 
     is_ray = executor == "ray" or address is not None
     usual = 1 if is_ray else max(cores_for(None) // (jobs or 1), 1)
-    return Crew(executor, jobs, cpus or usual, gpus, address)
+    return ExecutorOptions(executor, jobs, cpus or usual, gpus, address)
 
 
 def _part(text: str | None) -> tuple[int, int] | None:

@@ -20,7 +20,7 @@ from budgetseg.datasets import open_dataset
 from budgetseg.datasets.synthetic import render
 from budgetseg.engine.request import Request
 from budgetseg.evaluation.accuracy import accuracy_of, confusion_of_pixels
-from budgetseg.executors.registry import Crew, open_executor
+from budgetseg.executors.registry import ExecutorOptions, open_executor
 from budgetseg.timing.clock import WallClock
 from budgetseg.types import Budget, Int64, UInt8
 from budgetseg.video import read_label_pngs, write_overlay
@@ -50,9 +50,12 @@ class Batch:
 
 
 def bench_batch(
-    data: Path | None, batch: Batch, crews: Sequence[Crew], advance: Callable[[int], None] = lambda _: None
+    data: Path | None,
+    batch: Batch,
+    settings: Sequence[ExecutorOptions],
+    advance: Callable[[int], None] = lambda _: None,
 ) -> list[Row]:
-    """A row for each crew that labels the same videos: SUNY's test halves, or rendered streets without data.
+    """A row for each executor that labels the same videos: SUNY's test halves, or rendered streets without data.
 
     Column seconds is the time of the whole job, from its start to the last file. Column overhead_share is the share of
     the workers' time in which they label no video and write no files: they start, get ready, look at videos, or wait.
@@ -62,22 +65,24 @@ def bench_batch(
         folder = Path(place)
         truth = dict(_suny(data, folder / "videos", batch) if data else _streets(folder / "videos", batch))
         networks = sorted((MODELS / "suny" / "networks").glob("*.onnx")) if data else []
-        for k, crew in enumerate(crews):
-            setup = Setup(None if data else "synthetic", tuple(networks), crew.cpus)
-            rows.append(_row(folder, truth, setup, batch, crew, folder / str(k)))
+        for k, options in enumerate(settings):
+            setup = Setup(None if data else "synthetic", tuple(networks), options.cpus)
+            rows.append(_row(folder, truth, setup, batch, options, folder / str(k)))
             advance(1)
     return rows
 
 
-def _row(folder: Path, truth: dict[str, UInt8], setup: Setup, batch: Batch, crew: Crew, output: Path) -> Row:
-    model = load(setup.model, crew.cpus, networks=setup.networks)
+def _row(
+    folder: Path, truth: dict[str, UInt8], setup: Setup, batch: Batch, options: ExecutorOptions, output: Path
+) -> Row:
+    model = load(setup.model, options.cpus, networks=setup.networks)
     setup = replace(setup, digest=model.digest)
-    workers = crew.jobs or 1
+    workers = options.jobs or 1
     budget = Budget(batch.budget_s * batch.n_videos / workers)
     order = Order([folder / "videos"], Request((budget,)), output=output, wanted=Wanted(overlay=False))
     clock = WallClock()
     job = Job(order, find_videos(order.videos), setup, Terms(), clock=clock)
-    with kept(setup, model, lambda: False), open_executor(crew, crew.cpus) as executor:
+    with kept(setup, model, lambda: False), open_executor(options, options.cpus) as executor:
         done = [row for row in job.run(executor) if row.state == DONE]
     elapsed_s = clock.now_s()
     confusion: Int64 = sum(
@@ -89,7 +94,7 @@ def _row(folder: Path, truth: dict[str, UInt8], setup: Setup, batch: Batch, crew
     )
     n_frames = sum(len(truth[row.name]) for row in done)
     return {
-        "executor": crew.name,
+        "executor": options.name,
         "jobs": workers,
         "videos": len(done),
         "frames": n_frames,

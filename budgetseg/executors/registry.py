@@ -7,14 +7,14 @@ from budgetseg.executors.core import Executor
 from budgetseg.executors.local import Local
 from budgetseg.executors.processes import Processes
 
-__all__ = ["AUTO", "EXECUTORS", "Crew", "open_executor"]
+__all__ = ["AUTO", "EXECUTORS", "ExecutorOptions", "open_executor"]
 
 AUTO = "auto"
 EXECUTORS = ("local", "processes", "ray")
 
 
 @dataclass(frozen=True)
-class Crew:
+class ExecutorOptions:
     """Who does the work.
 
     Attributes
@@ -48,12 +48,12 @@ class Crew:
         return name
 
 
-def open_executor(crew: Crew, cores: int) -> Executor:
+def open_executor(options: ExecutorOptions, cores: int) -> Executor:
     """The executor that does the work of a job, on a machine of so many cores."""
-    if crew.name == "ray":
+    if options.name == "ray":
         from budgetseg.executors.ray import Ray
 
-        return Ray(crew.address or "auto", crew.jobs, crew.cpus, crew.gpus)
-    if crew.name == "processes":
-        return Processes(crew.jobs or max(cores // crew.cpus, 1))
+        return Ray(options.address or "auto", options.jobs, options.cpus, options.gpus)
+    if options.name == "processes":
+        return Processes(options.jobs or max(cores // options.cpus, 1))
     return Local()

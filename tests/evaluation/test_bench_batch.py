@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from budgetseg.cli.app import app
 from budgetseg.errors import UsageError
 from budgetseg.evaluation.bench_batch import Batch, bench_batch
-from budgetseg.executors.registry import Crew
+from budgetseg.executors.registry import ExecutorOptions
 
 KEYS = ["executor", "jobs", "videos", "frames", "seconds", "frames_per_s", "overhead_share", "accuracy"]
 
@@ -20,7 +20,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_videos_are_labelled_and_judged(data_root: Path) -> None:
-    (row,) = bench_batch(data_root, Batch(n_videos=6, n_frames=3), [Crew("local")])
+    (row,) = bench_batch(data_root, Batch(n_videos=6, n_frames=3), [ExecutorOptions("local")])
     assert list(row) == KEYS
     assert (row["executor"], row["jobs"], row["videos"], row["frames"]) == ("local", 1, 6, 18)
     assert isinstance(row["accuracy"], float)
@@ -30,10 +30,10 @@ def test_all_videos_are_labelled_and_judged(data_root: Path) -> None:
 
 
 def test_the_command_prints_the_agreed_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Crew] = []
+    asked: list[ExecutorOptions] = []
 
-    def rows(_: Path, batch: Batch, crews: list[Crew], __: object) -> list[dict[str, object]]:
-        asked.extend(crews)
+    def rows(_: Path, batch: Batch, settings: list[ExecutorOptions], __: object) -> list[dict[str, object]]:
+        asked.extend(settings)
         assert batch == Batch(3, 5, 2.0)
         return [dict.fromkeys(KEYS, 1)]
 
@@ -42,7 +42,7 @@ def test_the_command_prints_the_agreed_rows(tmp_path: Path, monkeypatch: pytest.
     words = ["bench", "batch", "--data", str(tmp_path), "--executor", "local", "--executor", "processes"]
     result = CliRunner().invoke(app, [*words, "--videos", "3", "--frames", "5", "--budget", "2s", "--json"])
     assert list(json.loads(result.stdout)["rows"][0]) == KEYS
-    assert [(crew.name, crew.jobs, crew.cpus) for crew in asked] == [
+    assert [(options.name, options.jobs, options.cpus) for options in asked] == [
         ("local", 1, 1),
         ("processes", 1, 1),
         ("processes", 2, 1),

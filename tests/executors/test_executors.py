@@ -11,7 +11,7 @@ from budgetseg.errors import UsageError, VideoError
 from budgetseg.executors.core import Executor, Outcome
 from budgetseg.executors.local import Local
 from budgetseg.executors.processes import Processes
-from budgetseg.executors.registry import Crew, open_executor
+from budgetseg.executors.registry import ExecutorOptions, open_executor
 
 FOREVER_S = 200
 _kept: list[int] = []
@@ -103,24 +103,30 @@ def test_a_process_that_hangs_is_cancelled_and_replaced() -> None:
 
 
 def test_an_executor_is_chosen_by_what_is_asked_for() -> None:
-    assert Crew().name == "local"
-    assert Crew(jobs=3).name == "processes"
-    assert Crew(address="auto").name == "ray"
-    with open_executor(Crew("processes", cpus=2), cores=8) as executor:
+    assert ExecutorOptions().name == "local"
+    assert ExecutorOptions(jobs=3).name == "processes"
+    assert ExecutorOptions(address="auto").name == "ray"
+    with open_executor(ExecutorOptions("processes", cpus=2), cores=8) as executor:
         assert executor.n_workers == 4
-    with open_executor(Crew(), cores=8) as executor:
+    with open_executor(ExecutorOptions(), cores=8) as executor:
         assert isinstance(executor, Local)
 
 
 @pytest.mark.parametrize(
-    ("crew", "line"),
+    ("options", "line"),
     [
-        (Crew("cloud"), "no executor 'cloud'; choose from auto, local, processes, ray"),
-        (Crew("local", 2), "the executor 'local' does one video at a time; leave out --jobs, or use processes"),
-        (Crew("processes", address="auto"), "--address and --gpus are for Ray; leave them out, or use --executor ray"),
-        (Crew(gpus=1), "--address and --gpus are for Ray"),
+        (ExecutorOptions("cloud"), "no executor 'cloud'; choose from auto, local, processes, ray"),
+        (
+            ExecutorOptions("local", 2),
+            "the executor 'local' does one video at a time; leave out --jobs, or use processes",
+        ),
+        (
+            ExecutorOptions("processes", address="auto"),
+            "--address and --gpus are for Ray; leave them out, or use --executor ray",
+        ),
+        (ExecutorOptions(gpus=1), "--address and --gpus are for Ray"),
     ],
 )
-def test_what_makes_no_sense_is_one_line(crew: Crew, line: str) -> None:
+def test_what_makes_no_sense_is_one_line(options: ExecutorOptions, line: str) -> None:
     with pytest.raises(UsageError, match=line):
-        _ = crew.name
+        _ = options.name
