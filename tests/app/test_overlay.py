@@ -64,7 +64,7 @@ def test_only_what_is_wanted_is_written(seeing: LoadedModel, street: Path, tmp_p
     assert names == {"labels.npz", "ledger.json", "state.npz", "trace.json", "why.npz", "why.png"}
     assert (label(seeing, street, tmp_path / "a", overlay=False) / "labels").is_dir()
     assert (label(seeing, street, tmp_path / "b", png=False) / "overlay.mp4").is_file()
-    with pytest.raises(UsageError, match=r"overlay\.mp4', which the page takes its pictures from; label without --no-"):
+    with pytest.raises(UsageError, match=r"overlay\.mp4', which pictures are taken from; label without --no-"):
         player_of(read_run(tmp_path / "a"), 60, 480)
     with pytest.raises(UsageError, match=r"there are no label pictures in .*; label without --no-png"):
         read_run(tmp_path / "b")
