@@ -122,5 +122,6 @@ PLANS: dict[str, Plan] = {
             ),
         ),
     ),
+    "cpu": ((replace(_final("dcnn_medium", "camvid", "lite0", 14_000), batch=8, bf16=True, average=0.998),),),
 }
-"""Plans by name: waves of jobs that run at the same time."""
+"""Plans by name: waves of jobs that run at the same time. `cpu` is for a machine without a GPU."""
