@@ -70,6 +70,7 @@ def test_plans_name_shapes_and_every_job_once() -> None:
 
 def test_plans_fit_into_their_calls() -> None:
     seconds = {name: sum(max(job.seconds for job in wave) for wave in plan) for name, plan in PLANS.items()}
+    del seconds["cpu"]  # which is not for such calls
     assert max(seconds.values()) <= 480
     assert sum(seconds[name] for name in ("try", "choose", "large", "rest")) < 1320
 
