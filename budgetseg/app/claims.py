@@ -62,15 +62,24 @@ class Claims:
         """Claim a video; whether nobody else works on it."""
         path = self._path(name)
         if not self._create(path):
-            if not self._is_void(path):
-                return False
-            with suppress(FileNotFoundError):  # of several that find it void, one moves it away
-                path.rename(path.with_suffix(f".{self._run}"))
-                path.with_suffix(f".{self._run}").unlink()
-            if not self._create(path):
+            if not self._is_void(path) or not self._move_away(path) or not self._create(path):
                 return False
         self._held.add(path)
         return True
+
+    def _move_away(self, path: Path) -> bool:
+        """Remove a void claim; whether it was void, and not the new one of somebody who was faster."""
+        moved = path.with_suffix(f".{self._run}")
+        try:
+            path.rename(moved)
+        except FileNotFoundError:  # of several that find it void, one moves it away
+            return True
+        is_void = self._is_void(moved)
+        if not is_void:
+            with suppress(FileExistsError):
+                os.link(moved, path)
+        moved.unlink()
+        return is_void
 
     def give_back(self, name: str) -> None:
         """End the claim to a video."""

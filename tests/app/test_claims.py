@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from budgetseg.app.claims import CLAIMS, Claims, Patience
 
 UNUSED_PID = 2**22 + 1  # above the highest that Linux gives
@@ -68,3 +70,16 @@ def test_a_claim_that_is_being_written_is_not_void(tmp_path: Path) -> None:
         one.take("a")
         claims_in(tmp_path)[0].write_text('{"ru')
         assert not two.take("a")
+
+
+def test_of_two_that_find_a_claim_void_the_later_one_gives_back_what_the_first_has_claimed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Claims(tmp_path, "one") as one, Claims(tmp_path, "two") as two:
+        assert one.take("a")
+        real = two._is_void
+        views = iter([True])  # what it has seen before the first one was faster
+        monkeypatch.setattr(two, "_is_void", lambda path: next(views, None) or real(path))
+        assert not two.take("a")
+        (path,) = claims_in(tmp_path)
+        assert json.loads(path.read_text())["run"] == "one"
