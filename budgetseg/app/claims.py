@@ -61,11 +61,10 @@ class Claims:
     def take(self, name: str) -> bool:
         """Claim a video; whether nobody else works on it."""
         path = self._path(name)
-        if not self._create(path):
-            if not self._is_void(path) or not self._move_away(path) or not self._create(path):
-                return False
-        self._held.add(path)
-        return True
+        is_mine = self._create(path) or (self._is_void(path) and self._move_away(path) and self._create(path))
+        if is_mine:
+            self._held.add(path)
+        return is_mine
 
     def _move_away(self, path: Path) -> bool:
         """Remove a void claim; whether it was void, and not the new one of somebody who was faster."""
