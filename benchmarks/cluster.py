@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from budgetseg.app.allotment import Allotment, Limits
+from budgetseg.app.allotment import Allotment, Bounds
 from budgetseg.app.outlook import Outlook
 from budgetseg.timing.clock import WallClock
 
@@ -74,7 +74,7 @@ def simulate(cluster: Cluster) -> dict[str, float]:
     looking_s = cluster.ready_s + cluster.look_s * cluster.videos / cluster.nodes
     elapsed_s = looking_s + (cluster.share * full_s + files_s) / cluster.nodes
     clock = WallClock()
-    allotment = Allotment(videos, [1.0] * cluster.videos, Limits(elapsed_s=elapsed_s))
+    allotment = Allotment(videos, [1.0] * cluster.videos, Bounds(elapsed_s=elapsed_s))
     waiting = allotment.order()[::-1]
     slow = np.where(rng.random(cluster.nodes) < cluster.straggling, 3.0, 1.0)
     dies_s = np.where(

@@ -15,11 +15,11 @@ from budgetseg.app.division import by_size, divide
 from budgetseg.app.outlook import Outlook
 from budgetseg.types import Float64
 
-__all__ = ["Allotment", "Dividing", "Limits"]
+__all__ = ["Allotment", "Bounds", "Dividing"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class Bounds:
     """What bounds a job.
 
     Attributes
@@ -83,7 +83,7 @@ class Allotment:
     """
 
     def __init__(
-        self, outlooks: Sequence[Outlook], weights: Sequence[float], limits: Limits, dividing: Dividing | None = None
+        self, outlooks: Sequence[Outlook], weights: Sequence[float], limits: Bounds, dividing: Dividing | None = None
     ) -> None:
         self._limits = limits
         self._dividing = dividing or Dividing()

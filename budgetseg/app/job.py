@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from budgetseg.app.allotment import Allotment, Limits
+from budgetseg.app.allotment import Allotment, Bounds
 from budgetseg.app.claims import Claims, Patience
 from budgetseg.app.labeller import Order
 from budgetseg.app.manifest import DONE, ENDED, SKIPPED, Manifest, Row
@@ -167,9 +167,8 @@ class Job:
         self._waiting: deque[int] = deque()
         self._doing: dict[int, _Running] = {}
         self._elsewhere: set[str] = set()
-        self._n_new = (
-            0  # workers that have taken the place of lost ones, and have to get ready before they have a lease
-        )
+        # Workers that have taken the place of lost ones, and have to get ready before they have a lease.
+        self._n_new = 0
         self._readying: set[int] = set()
         self._todo: list[_Video] = []
 
@@ -259,17 +258,17 @@ class Job:
         assert request is not None
         return request.scope != "total" and not request.budgets[-1].is_share
 
-    def _left(self) -> Limits:
+    def _left(self) -> Bounds:
         """What is left of the budgets, after what earlier runs of this job have used of them."""
         assert self._order.request is not None
         last = self._order.request.budgets[-1]
         compute_s = math.inf
         rows = _since_ended(self._manifest.history, self._names)
         if self._counts_actions:
-            return Limits(compute_s=last.amount - sum(row.spent_s or 0.0 for row in rows))
+            return Bounds(compute_s=last.amount - sum(row.spent_s or 0.0 for row in rows))
         if self._terms.compute_s is not None:
             compute_s = self._terms.compute_s - sum(row.seconds for row in rows)
-        return Limits(math.inf if last.is_share else last.amount - _elapsed_s(rows), compute_s)
+        return Bounds(math.inf if last.is_share else last.amount - _elapsed_s(rows), compute_s)
 
     def _is_done(self, found: Found) -> bool:
         row = self._manifest.rows.get(found.name)

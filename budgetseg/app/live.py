@@ -17,7 +17,7 @@ from budgetseg.live.page import Page
 from budgetseg.live.record import Recorder
 from budgetseg.live.settings import LiveSettings
 from budgetseg.live.sources import CaptureFeed, Feed, IteratedFeed, PacedFeed
-from budgetseg.live.status import Status
+from budgetseg.live.status import Status, numbers_of
 from budgetseg.spaces.frames.space import Frames
 from budgetseg.timing.clock import Clock, WallClock
 from budgetseg.types import Classes, UInt8
@@ -208,19 +208,13 @@ def ledger_of(loop: Live, classes: Classes, seconds: float, recorder: Recorder |
     for stream in loop.streams:
         total = stream.meter.total
         ledger = stream.ledger.as_dict()
-        p50, p99 = (total.ages.quantile(share) for share in (0.5, 0.99))
         sources.append(
             {
                 "name": stream.feed.name,
                 "size": list(stream.size),
-                "arrived": total.n_arrived,
-                "labelled": total.n_labelled,
-                "dropped": total.n_dropped,
+                **numbers_of(total),
                 "dropped_share": round(total.dropped_share, 4),
-                "age_p50_ms": _ms(p50),
-                "age_p99_ms": _ms(p99),
                 "cuts": 0 if stream.carried is None else stream.carried.n_cuts,
-                "asked": dict(total.asked),
                 "stages": ledger["stages"],
                 "networks": ledger["sources"],
                 "backends": {} if stream.space is None else _backends(stream.space),
@@ -241,8 +235,3 @@ def ledger_of(loop: Live, classes: Classes, seconds: float, recorder: Recorder |
 def _backends(space: Frames) -> dict[str, str]:
     """What ran each network."""
     return {name: str(choice) for name, choice in choices_of(space.networks).items()}
-
-
-def _ms(seconds: float | None) -> float | None:
-    """Milliseconds; None where there is nothing, or where frames were dropped."""
-    return None if seconds is None or seconds == float("inf") else round(1000 * seconds, 1)

@@ -10,11 +10,11 @@ from threading import Event, Thread
 
 from budgetseg.staging import abandon
 
-__all__ = ["Guard", "Patience", "guarded"]
+__all__ = ["Grace", "Guard", "guarded"]
 
 
 @dataclass(frozen=True)
-class Patience:
+class Grace:
     """How long the program may take to end.
 
     Attributes
@@ -37,11 +37,11 @@ class Guard:
     is_said : whether the user knows how the program ends
     """
 
-    def __init__(self, patience: Patience, end: Callable[[int], None]) -> None:
+    def __init__(self, grace: Grace, end: Callable[[int], None]) -> None:
         self.seen: list[int] = []
         self.heeded: list[int] = []
         self.is_said = False
-        self._patience = patience
+        self._grace = grace
         self._end = end
         self._is_over = Event()
 
@@ -65,17 +65,17 @@ class Guard:
         return number in (signal.SIGTERM, signal.SIGHUP) or self.seen.count(signal.SIGINT) > 1
 
     def _wait(self, number: int) -> None:
-        if not self._is_over.wait(self._patience.grace_s):
+        if not self._is_over.wait(self._grace.grace_s):
             self._end(number)
 
 
 @contextmanager
-def guarded(words: dict[int, str], patience: Patience | None = None) -> Iterator[Guard]:
+def guarded(words: dict[int, str], grace: Grace | None = None) -> Iterator[Guard]:
     """Watch over the block. A signal that has a word ends the program if the block does not end soon after it.
 
     Once a signal came, the watch goes on until the process is gone: its threads may be what does not end.
     """
-    own = patience or Patience()
+    own = grace or Grace()
 
     def end(number: int) -> None:
         for child in active_children():

@@ -9,7 +9,7 @@ from budgetseg.live.loop import Live, Stream
 from budgetseg.live.meter import Seen
 from budgetseg.timing.clock import Clock, process_s
 
-__all__ = ["FROZEN_S", "Status", "line_of", "metrics_of"]
+__all__ = ["FROZEN_S", "Status", "line_of", "metrics_of", "numbers_of"]
 
 FROZEN_S = 5.0
 """Seconds of one and the same picture after which a camera is said to be frozen."""
@@ -66,12 +66,12 @@ class Status:
             "size": list(stream.size),
             "fps_in": round(seen.n_arrived / passed_s, 2),
             "fps_out": round(seen.n_labelled / passed_s, 2),
-            **_numbers(seen),
-            "total": _numbers(stream.meter.total),
+            **numbers_of(seen),
+            "total": numbers_of(stream.meter.total),
         }
 
 
-def _numbers(seen: Seen) -> dict[str, Any]:
+def numbers_of(seen: Seen) -> dict[str, Any]:
     """Counts and ages as JSON values; an age that is infinite, since frames were dropped, is None."""
     return {
         "arrived": seen.n_arrived,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetseg.app.allotment import Allotment, Dividing, Limits
+from budgetseg.app.allotment import Allotment, Bounds, Dividing
 from budgetseg.app.division import by_size, divide
 from budgetseg.app.outlook import Outlook
 
@@ -28,7 +28,7 @@ def outlooks(n: int, seed: int = 0, files_s: float = 0.0) -> list[Outlook]:
 
 def simulate(
     videos: list[Outlook],
-    limits: Limits,
+    limits: Bounds,
     n_workers: int,
     takes: Late = lambda _, budget_s: budget_s,
     lost: set[int] = frozenset(),  # type: ignore[assignment]
@@ -58,7 +58,7 @@ def simulate(
 
 def test_a_video_for_which_no_time_is_left_has_one_labelled_frame_while_the_total_is_about_kept() -> None:
     videos = [replace(own, least_s=0.2) for own in outlooks(9)]
-    allotment = Allotment(videos, [1.0] * 9, Limits(elapsed_s=100.0))
+    allotment = Allotment(videos, [1.0] * 9, Bounds(elapsed_s=100.0))
     for k in range(9):
         given_s = allotment.lease(k, 101.0, 1)  # all of them are late
         assert given_s == pytest.approx(0.2 if k < 5 else 1e-3)
@@ -68,7 +68,7 @@ def test_a_video_for_which_no_time_is_left_has_one_labelled_frame_while_the_tota
 @pytest.mark.parametrize("n_workers", [1, 3, 8])
 @pytest.mark.parametrize("n", [1, 2, 9, 60])
 def test_the_total_is_kept_and_used(n: int, n_workers: int) -> None:
-    ended_s, given = simulate(outlooks(n), Limits(elapsed_s=100.0), n_workers)
+    ended_s, given = simulate(outlooks(n), Bounds(elapsed_s=100.0), n_workers)
     assert ended_s <= 100.0
     assert ended_s > 98.0
     if n > 4 * n_workers:
@@ -78,47 +78,47 @@ def test_the_total_is_kept_and_used(n: int, n_workers: int) -> None:
 def test_files_and_late_workers_are_learned_from() -> None:
     rng = np.random.default_rng(1)
     late = rng.uniform(1.0, 1.2, 400)
-    ended_s, _ = simulate(outlooks(400), Limits(elapsed_s=1000.0), 4, lambda k, s: s * late[k] + 0.1)
+    ended_s, _ = simulate(outlooks(400), Bounds(elapsed_s=1000.0), 4, lambda k, s: s * late[k] + 0.1)
     assert ended_s == pytest.approx(1000.0, rel=0.01)
 
 
 @pytest.mark.parametrize("n_lost", [1, 5])
 def test_the_total_is_kept_where_workers_are_lost(n_lost: int) -> None:
-    ended_s, given = simulate(outlooks(200), Limits(elapsed_s=500.0), 4, lost=set(range(n_lost)))
+    ended_s, given = simulate(outlooks(200), Bounds(elapsed_s=500.0), 4, lost=set(range(n_lost)))
     assert ended_s <= 500.0 * 1.023
     assert min(given) > 0
 
 
 def test_seconds_of_all_workers_together_are_kept() -> None:
-    _, given = simulate(outlooks(100), Limits(compute_s=300.0), 5)
+    _, given = simulate(outlooks(100), Bounds(compute_s=300.0), 5)
     assert sum(given) == pytest.approx(300.0, rel=0.01)
 
 
 def test_what_a_video_leaves_the_others_may_use() -> None:
     videos = outlooks(20)
-    frugal = Allotment(videos, [1.0] * 20, Limits(elapsed_s=100.0))
+    frugal = Allotment(videos, [1.0] * 20, Bounds(elapsed_s=100.0))
     first, second, *_ = frugal.order()
     budget_s = frugal.lease(first, 0.0, 1)
     frugal.settle(first, 0.1 * budget_s, 0.1 * budget_s)
-    usual = Allotment(videos, [1.0] * 20, Limits(elapsed_s=100.0))
+    usual = Allotment(videos, [1.0] * 20, Bounds(elapsed_s=100.0))
     usual.settle(first, usual.lease(first, 0.0, 1), budget_s)
     assert frugal.lease(second, 0.1 * budget_s, 1) > usual.lease(second, budget_s, 1)
 
 
 def test_without_a_bound_nothing_is_divided() -> None:
-    allotment = Allotment(outlooks(3), [1.0] * 3, Limits())
+    allotment = Allotment(outlooks(3), [1.0] * 3, Bounds())
     assert [allotment.lease(k, 0.0, 2) for k in range(3)] == [math.inf] * 3
 
 
 def test_without_curves_seconds_go_by_size() -> None:
     videos = [Outlook(1.0, 0.0), Outlook(3.0, 0.0), Outlook(6.0, 0.0)]
-    _, given = simulate(videos, Limits(compute_s=20.0), 2)
+    _, given = simulate(videos, Bounds(compute_s=20.0), 2)
     assert given == pytest.approx([2.0, 6.0, 12.0])
 
 
 def test_of_very_many_videos_each_has_about_what_a_division_of_all_gives_it() -> None:
     videos = outlooks(1000)
-    _, given = simulate(videos, Limits(compute_s=1000.0), 4)
+    _, given = simulate(videos, Bounds(compute_s=1000.0), 4)
     seconds, points = (np.array([getattr(video, name) for video in videos]) for name in ("seconds", "points"))
     works = np.array([video.work for video in videos])
     hedge = Dividing().hedge
@@ -128,7 +128,7 @@ def test_of_very_many_videos_each_has_about_what_a_division_of_all_gives_it() ->
 
 
 def test_a_video_that_is_put_back_has_its_share_again() -> None:
-    allotment = Allotment(outlooks(400), [1.0] * 400, Limits(elapsed_s=1000.0))
+    allotment = Allotment(outlooks(400), [1.0] * 400, Bounds(elapsed_s=1000.0))
     first, second, *_ = allotment.order()
     before_s = allotment.lease(first, 0.0, 4)
     allotment.lease(second, 0.0, 4)
@@ -137,10 +137,10 @@ def test_a_video_that_is_put_back_has_its_share_again() -> None:
 
 
 def test_a_hopeless_budget_still_labels_every_video() -> None:
-    _, given = simulate(outlooks(30), Limits(elapsed_s=1e-6), 2)
+    _, given = simulate(outlooks(30), Bounds(elapsed_s=1e-6), 2)
     assert min(given) == pytest.approx(1e-3)
 
 
 def test_videos_that_matter_most_begin_first() -> None:
-    allotment = Allotment(outlooks(5), [1.0, 1.0, 7.0, 1.0, 2.0], Limits(elapsed_s=10.0))
+    allotment = Allotment(outlooks(5), [1.0, 1.0, 7.0, 1.0, 2.0], Bounds(elapsed_s=10.0))
     assert allotment.order()[:2] == [2, 4]

@@ -1,6 +1,6 @@
 """What several commands are tested with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,14 @@ from budgetseg.cli.app import main
 from budgetseg.datasets.synthetic import render
 from budgetseg.types import Video
 from budgetseg.video import write_overlay
+
+
+@pytest.fixture(scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Prices are measured for the tests of a module, and kept from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """`budgetseg adapt`, as a user meets it."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +13,7 @@ from budgetseg.cli.app import app
 from tests.app.streets import SIZE, write_street
 from tests.networks.models import save_mixer
 
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prices are measured for these tests, and kept from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")

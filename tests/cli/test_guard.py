@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetseg.cli.guard import Guard, Patience
+from budgetseg.cli.guard import Grace, Guard
 
 STUCK = """
 import ctypes, sys, threading
@@ -64,8 +64,8 @@ def test_compiled_code_that_never_ends_is_ended(
 
 
 def test_the_program_is_gone_within_two_seconds_of_a_signal() -> None:
-    patience = Patience()
-    assert patience.grace_s + patience.removal_s < 2
+    grace = Grace()
+    assert grace.grace_s + grace.removal_s < 2
 
 
 def test_the_first_ctrl_c_may_be_a_question_and_the_second_is_none() -> None:
@@ -73,7 +73,7 @@ def test_the_first_ctrl_c_may_be_a_question_and_the_second_is_none() -> None:
     reads, writes = os.pipe()
     os.write(writes, bytes([signal.SIGINT, signal.SIGWINCH]))
     os.close(writes)
-    guard = Guard(Patience(grace_s=0), ended.append)
+    guard = Guard(Grace(grace_s=0), ended.append)
     guard.watch(reads)
     assert guard.seen == [signal.SIGINT, signal.SIGWINCH]
     assert ended == []

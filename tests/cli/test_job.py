@@ -1,7 +1,7 @@
 """`budgetseg label` of many videos, as a user meets it."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +13,7 @@ from budgetseg.cli.app import app
 from budgetseg.timing.clock import ManualClock
 from tests.app.streets import write_seeing_model, write_street
 
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +28,7 @@ from tests.spaces.frames.calibrations import calibration
 MOTION = ("colour", "hog", "hof", "mbh")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prices are measured for these tests, and kept from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,7 @@ from tests.app.streets import N_FRAMES, write_seeing_model, write_street
 pytest.importorskip("onnx")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prices are measured for these tests, and kept from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")

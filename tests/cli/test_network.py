@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +23,7 @@ from tests.networks.models import FLOAT, noise, save_mixer, save_model, save_ope
 SAME = np.eye(3, dtype=np.float32)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prices are measured for these tests, and kept from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUDGETSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")
